@@ -1,0 +1,64 @@
+# The verbs of the project; CI uses the same ones. `make help` lists them.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+venv   := .venv
+bin    := $(venv)/bin
+ready  := $(venv)/.ready
+pip    := $(bin)/python -m pip -qq --disable-pip-version-check --no-input
+pytest := $(bin)/python -m pytest --quiet
+# Two workers: the suite is sized for two cores.
+spread := --numprocesses=2
+
+# What needs no JVM. A test elsewhere that needs none belongs here too.
+jvmless := $(wildcard tests/unit tests/architecture tests/properties tests/regressions) src
+
+.PHONY: help test unit check properties demo format lock clean java
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+test: java $(ready) ## check, then the whole test suite
+	@$(MAKE) --no-print-directory check
+	$(pytest) $(spread)
+
+unit: $(ready) ## the tests that need no JVM, with few examples per property
+	EBBTIDE_PROFILE=quick $(pytest) $(spread) -m "not jvm" $(jvmless)
+
+check: $(ready) ## lint, format, types, layers
+	$(bin)/ruff check --quiet
+	$(bin)/ruff format --check --quiet
+	$(bin)/mypy --strict
+	$(bin)/lint-imports --no-logo
+
+properties: $(ready) ## the law, with many examples per property
+	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties
+
+demo: java $(ready) ## the main job, on this machine
+	@$(bin)/python -m ebbtide.demo
+
+format: $(ready) ## put the sources into shape
+	$(bin)/ruff check --quiet --fix
+	$(bin)/ruff format --quiet
+
+lock: $(ready) ## resolve pyproject.toml again into requirements.lock
+	$(bin)/python scripts/lock.py
+
+clean: ## remove the environment and everything made
+	rm -rf $(venv) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+java:
+	@scripts/require-java
+
+# The stamp is written last, so an interrupted set-up is taken up again; it is older than the lock
+# or pyproject.toml only when there is something to install.
+$(ready): requirements.lock pyproject.toml
+	@python=$$(scripts/find-python) || exit 1; \
+	echo "setting up $(venv) (the first time takes a few minutes)"; \
+	[ -x $(bin)/python ] || "$$python" -m venv --clear $(venv)
+	@$(pip) install --requirement requirements.lock
+	@$(pip) install --no-deps --no-build-isolation --editable .
+	@touch $@
