@@ -1,0 +1,63 @@
+"""The settings of Ebbtide, and the only place that reads the environment.
+
+    EBBTIDE_TIME_ZONE   the zone in which times without one are read and shown (UTC)
+    EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
+
+A `Config` is a value: read once at an edge of the package and passed on. Settings that belong to a
+query are in the query, not here.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+from zoneinfo import ZoneInfo
+
+from ebbtide.errors import UnsupportedError
+
+__all__ = ["Config", "Profile"]
+
+Profile = Literal["quick", "ci", "long"]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings, with what holds when nothing is set."""
+
+    time_zone: str = "UTC"
+    profile: Profile = "ci"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
+        """The settings that the environment makes; a variable that is empty is as if unset.
+
+        >>> Config.from_environment({"EBBTIDE_TIME_ZONE": "Europe/Berlin"})
+        Config(time_zone='Europe/Berlin', profile='ci')
+        """
+        return cls(
+            time_zone=_time_zone(environment.get("EBBTIDE_TIME_ZONE") or cls().time_zone),
+            profile=_profile(environment.get("EBBTIDE_PROFILE") or cls().profile),
+        )
+
+
+def _time_zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (ValueError, OSError, KeyError) as error:
+        raise UnsupportedError(
+            "unknown-setting",
+            f'EBBTIDE_TIME_ZONE: there is no time zone "{name}"',
+            hint="EBBTIDE_TIME_ZONE=Europe/Berlin",
+        ) from error
+
+
+def _profile(name: str) -> Profile:
+    for profile in get_args(Profile):
+        if name == profile:
+            return profile  # type: ignore[no-any-return]
+    raise UnsupportedError(
+        "unknown-setting",
+        f'EBBTIDE_PROFILE: there is no profile "{name}"',
+        detail=f"the profiles are {', '.join(get_args(Profile))}",
+        hint="EBBTIDE_PROFILE=long",
+    )
