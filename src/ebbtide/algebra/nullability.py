@@ -1,0 +1,47 @@
+"""Whether an expression can be NULL.
+
+Law: if ``nullable`` says no, the expression is not NULL on any row that its columns admit.
+"""
+
+from __future__ import annotations
+
+from ebbtide.algebra.expression import (
+    Call,
+    Case,
+    Cast,
+    Comparison,
+    Expression,
+    IsNull,
+    Literal,
+    Ref,
+)
+from ebbtide.algebra.functions import function
+from ebbtide.core.tree import fold
+
+
+def nullable(expression: Expression) -> bool:
+    """Whether the expression may be NULL on some row."""
+    return fold(expression, _step)
+
+
+def _step(node: Expression, children: tuple[bool, ...]) -> bool:
+    match node:
+        case Ref():
+            return node.column.nullable
+        case Literal():
+            return node.value is None
+        case IsNull():
+            return False
+        case Comparison(op="<=>"):
+            return False
+        case Case():
+            return any(children[1 : 2 * len(node.branches) : 2]) or children[-1]
+        case Cast(safe=True):
+            return True
+        case Call():
+            signature = function(node.name)
+            if node.name in ("COALESCE", "GREATEST", "LEAST"):
+                return all(children)
+            return not signature.strict or any(children)
+        case _:
+            return any(children)

@@ -1,0 +1,252 @@
+"""Operators that deal with time: windows, window functions on facts, and the way back to streams.
+
+A window turns facts into a relation: each fact is valid over an interval that its time and the
+window fix.  TUMBLE, HOP, SESSION and CUMULATE are functions on facts that say which windows a
+fact belongs to.  ISTREAM, DSTREAM and RSTREAM turn a relation into facts again.
+
+For a fact at ts (grids start at the epoch):
+
+    [RANGE d]            ts|=====================|ts+d
+    [RANGE d SLIDE s]       |CEIL(ts TO s) =========|CEIL(ts+d TO s)
+    [FIXED d]            ts|======|FLOOR(ts TO d)+d
+    [ROWS n]             ts|===========|ts of the n-th row after it
+    [NOW]                ts|ts+1
+    [UNBOUNDED]          ts|=====================================...
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ebbtide.algebra.relation import Relation
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import Duration
+from ebbtide.core.types import TIMESTAMP, TimestampType
+from ebbtide.errors import BindError
+
+INSTANT = "instant"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Valid for ``size_us`` from the fact's time on; with a slide, seen on its grid only."""
+
+    size_us: Duration
+    slide_us: Duration | None = None
+
+    def __post_init__(self) -> None:
+        _positive("RANGE", self.size_us)
+        if self.slide_us is not None:
+            _positive("SLIDE", self.slide_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Valid until the end of the section of ``size_us`` that the fact's time lies in."""
+
+    size_us: Duration
+
+    def __post_init__(self) -> None:
+        _positive("FIXED", self.size_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Valid until ``count`` rows follow in the order (time, key, all columns), per partition.
+
+    With a slide, what that shows at the last row whose number is a multiple of ``slide``.
+    """
+
+    count: int
+    slide: int | None = None
+    partition_by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _positive("ROWS", self.count)
+        if self.slide is not None:
+            _positive("SLIDE", self.slide)
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """Valid at the fact's instant alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded:
+    """Valid from the fact's time on, for ever."""
+
+
+WindowSpec: TypeAlias = Range | Fixed | Rows | Now | Unbounded
+
+
+@dataclass(frozen=True, slots=True)
+class Window(Relation):
+    """The facts that the window shows at the instant.
+
+    ``on`` is the facts' time, ``key`` their primary key; a fact without a time is in no window.
+    """
+
+    input: Relation
+    spec: WindowSpec
+    on: str
+    key: tuple[str, ...] = ()
+
+    def _derive(self) -> Schema:
+        _check_time(self.input.schema, self.on)
+        for name in self.key:
+            self.input.schema.column(name)
+        if isinstance(self.spec, Rows):
+            for name in self.spec.partition_by:
+                self.input.schema.column(name)
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Tumble(Relation):
+    """Every fact, with the one section of ``size_us`` in which its time lies."""
+
+    input: Relation
+    on: str
+    size_us: Duration
+
+    def _derive(self) -> Schema:
+        _positive("TUMBLE", self.size_us)
+        return _with_window(self.input.schema, self.on)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop(Relation):
+    """Every fact, once for each window of ``size_us``, beginning on the grid of ``slide_us``, in
+    which its time lies."""
+
+    input: Relation
+    on: str
+    slide_us: Duration
+    size_us: Duration
+
+    def _derive(self) -> Schema:
+        _positive("HOP", self.slide_us)
+        _positive("HOP", self.size_us)
+        return _with_window(self.input.schema, self.on)
+
+
+@dataclass(frozen=True, slots=True)
+class Session(Relation):
+    """Every fact, with the session of its partition in which its time lies.
+
+    Each fact opens ``[ts, ts + gap)``; intervals that overlap or touch are one session.
+    """
+
+    input: Relation
+    on: str
+    gap_us: Duration
+    partition_by: tuple[str, ...] = ()
+
+    def _derive(self) -> Schema:
+        _positive("SESSION", self.gap_us)
+        for name in self.partition_by:
+            self.input.schema.column(name)
+        return _with_window(self.input.schema, self.on)
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulate(Relation):
+    """Every fact, once for each window that begins with its section of ``size_us`` and ends at a
+    multiple of ``step_us`` after the fact, within the section."""
+
+    input: Relation
+    on: str
+    step_us: Duration
+    size_us: Duration
+
+    def _derive(self) -> Schema:
+        _positive("CUMULATE", self.step_us)
+        _positive("CUMULATE", self.size_us)
+        if self.size_us % self.step_us:
+            raise BindError("bad-window", "the size of CUMULATE must be a multiple of its step")
+        return _with_window(self.input.schema, self.on)
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce(Relation):
+    """The input as it is; adjacent changes of one row may be merged up to ``limit_us``."""
+
+    input: Relation
+    limit_us: Duration | None = None
+
+    def _derive(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Split(Relation):
+    """The input as it is; its changes may be cut into pieces of ``size_us``."""
+
+    input: Relation
+    size_us: Duration
+
+    def _derive(self) -> Schema:
+        _positive("SPLIT", self.size_us)
+        return self.input.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Istream(Relation):
+    """The facts that a row came, and when: as often as it is there more than an instant before."""
+
+    input: Relation
+
+    def _derive(self) -> Schema:
+        return _with_instant(self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Dstream(Relation):
+    """The facts that a row went, and when: as often as it is there less than an instant before."""
+
+    input: Relation
+
+    def _derive(self) -> Schema:
+        return _with_instant(self.input.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Rstream(Relation):
+    """The facts that a row was there at a multiple of ``every_us``, and when.
+
+    It begins where the input first changes: before that nothing has been seen.
+    """
+
+    input: Relation
+    every_us: Duration
+
+    def _derive(self) -> Schema:
+        _positive("EVERY", self.every_us)
+        return _with_instant(self.input.schema)
+
+
+def _with_window(schema: Schema, on: str) -> Schema:
+    _check_time(schema, on)
+    return schema + Schema(
+        (Column("window_start", TIMESTAMP, False), Column("window_end", TIMESTAMP, False))
+    )
+
+
+def _with_instant(schema: Schema) -> Schema:
+    return schema + Schema((Column(INSTANT, TIMESTAMP, False),))
+
+
+def _check_time(schema: Schema, on: str) -> None:
+    column = schema.column(on)
+    if not isinstance(column.type, TimestampType):
+        raise BindError(
+            "not-a-time",
+            f'a window stands on a TIMESTAMP, and "{on}" is {column.type}',
+        )
+
+
+def _positive(name: str, amount: int) -> None:
+    if amount <= 0:
+        raise BindError("bad-window", f"{name} needs more than nothing, not {amount}")

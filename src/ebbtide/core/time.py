@@ -1,0 +1,200 @@
+"""Instants and durations on the discrete time line.
+
+Law: time is the integers of int64, in microseconds since the epoch (UTC), so ``a < b`` is
+``a <= b - 1``.  ``NEG_INF`` and ``INF`` are the ends of the line; they absorb arithmetic.
+Durations are fixed counts of microseconds: months and years have none and are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import TypeAlias
+
+from ebbtide.errors import QueryError
+
+Instant: TypeAlias = int
+Duration: TypeAlias = int
+
+NEG_INF: Instant = -(2**63)
+INF: Instant = 2**63 - 1
+
+MICROSECOND: Duration = 1
+MILLISECOND: Duration = 1_000
+SECOND: Duration = 1_000_000
+MINUTE: Duration = 60 * SECOND
+HOUR: Duration = 60 * MINUTE
+DAY: Duration = 24 * HOUR
+WEEK: Duration = 7 * DAY
+
+UNITS: dict[str, Duration] = {
+    "MICROSECOND": MICROSECOND,
+    "MILLISECOND": MILLISECOND,
+    "SECOND": SECOND,
+    "MINUTE": MINUTE,
+    "HOUR": HOUR,
+    "DAY": DAY,
+    "WEEK": WEEK,
+}
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TICK = timedelta(microseconds=1)
+_DURATION_PART = re.compile(r"\s*([+-]?\d+)\s*([A-Za-z]+)\s*")
+
+
+def is_finite(t: Instant) -> bool:
+    """Whether ``t`` is an instant and not an end of the line."""
+    return NEG_INF < t < INF
+
+
+def shift(t: Instant, by: Duration) -> Instant:
+    """``t + by``; the ends of the line stay where they are, and no result passes them.
+
+    >>> shift(5, 3), shift(INF, -1) == INF, shift(INF - 1, 10) == INF
+    (8, True, True)
+    """
+    if not is_finite(t):
+        return t
+    return max(NEG_INF, min(INF, t + by))
+
+
+def floor_to(t: Instant, grid: Duration) -> Instant:
+    """The last multiple of ``grid`` at or before ``t``; grids start at the epoch.
+
+    >>> floor_to(7, 5), floor_to(-1, 5), floor_to(5, 5)
+    (5, -5, 5)
+    """
+    return t if not is_finite(t) else t // grid * grid
+
+
+def ceil_to(t: Instant, grid: Duration) -> Instant:
+    """The first multiple of ``grid`` at or after ``t``.
+
+    >>> ceil_to(7, 5), ceil_to(-1, 5), ceil_to(5, 5)
+    (10, 0, 5)
+    """
+    return t if not is_finite(t) else -(-t // grid) * grid
+
+
+def from_datetime(value: datetime, zone: tzinfo = UTC) -> Instant:
+    """The instant of a datetime; one without a zone is read in ``zone``."""
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=zone)
+    return (aware - _EPOCH) // _TICK
+
+
+def to_datetime(t: Instant, zone: tzinfo = UTC) -> datetime:
+    """The datetime of a finite instant between the years 1 and 9999."""
+    return (_EPOCH + timedelta(microseconds=t)).astimezone(zone)
+
+
+def instant(value: int | str | datetime, zone: tzinfo = UTC) -> Instant:
+    """An instant from microseconds, ISO text, ``-inf``, ``inf`` or a datetime.
+
+    >>> instant("1970-01-01 00:00:01")
+    1000000
+    """
+    if isinstance(value, bool):
+        raise _bad_instant(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, datetime):
+        return from_datetime(value, zone)
+    text = value.strip()
+    if text in ("inf", "+inf"):
+        return INF
+    if text == "-inf":
+        return NEG_INF
+    try:
+        return from_datetime(datetime.fromisoformat(text), zone)
+    except ValueError:
+        raise _bad_instant(value) from None
+
+
+def format_instant(t: Instant, zone: tzinfo = UTC) -> str:
+    """``t`` as ISO text, without zone and without an empty fraction.
+
+    >>> format_instant(1_500_000), format_instant(INF)
+    ('1970-01-01 00:00:01.500000', 'inf')
+    """
+    if t <= NEG_INF:
+        return "-inf"
+    if t >= INF:
+        return "inf"
+    return to_datetime(t, zone).replace(tzinfo=None).isoformat(sep=" ")
+
+
+def duration(value: int | str | timedelta) -> Duration:
+    """A duration from microseconds, a timedelta, or text such as ``1 hour 30 minutes``.
+
+    >>> duration("15 minutes") == 15 * MINUTE
+    True
+    """
+    if isinstance(value, bool):
+        raise _bad_duration(str(value))
+    if isinstance(value, int):
+        return value
+    if isinstance(value, timedelta):
+        return value // _TICK
+    total, end = 0, 0
+    while match := _DURATION_PART.match(value, end):
+        total += int(match[1]) * unit(match[2])
+        end = match.end()
+    if end == 0 or end != len(value):
+        raise _bad_duration(value)
+    return total
+
+
+def unit(name: str) -> Duration:
+    """The length of a unit of time, in singular or plural.
+
+    >>> unit("minutes") == MINUTE
+    True
+    """
+    singular = name.upper().removesuffix("S")
+    if singular in ("MONTH", "YEAR", "QUARTER"):
+        raise QueryError(
+            "no-fixed-length",
+            f"a {singular.lower()} has no fixed length, so it is no duration",
+            hint="use DAYS or smaller units",
+        )
+    if singular not in UNITS:
+        raise QueryError(
+            "bad-duration",
+            f'"{name}" is not a unit of time',
+            hint="use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS",
+        )
+    return UNITS[singular]
+
+
+def format_duration(d: Duration) -> str:
+    """A duration as text that ``duration`` reads back; one unit where one is enough.
+
+    >>> format_duration(90 * SECOND), format_duration(0), format_duration(15 * MINUTE)
+    ('90 SECONDS', '0 SECONDS', '15 MINUTES')
+    """
+    if d == 0:
+        return "0 SECONDS"
+    for name in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"):
+        if d % UNITS[name] == 0:
+            count = d // UNITS[name]
+            return f"{count} {name}" if count == 1 else f"{count} {name}S"
+    raise AssertionError("every duration is a count of microseconds")
+
+
+def day_of(t: Instant, zone: tzinfo = UTC) -> date:
+    """The calendar day on which ``t`` falls."""
+    return to_datetime(t, zone).date()
+
+
+def _bad_instant(value: object) -> QueryError:
+    return QueryError(
+        "bad-instant",
+        f"{value!r} is not an instant",
+        hint="write '2026-01-01 00:05:00', a datetime, or microseconds since the epoch",
+    )
+
+
+def _bad_duration(text: str) -> QueryError:
+    return QueryError(
+        "bad-duration", f'"{text}" is not a duration', hint='write "15 minutes" or "1 hour"'
+    )
