@@ -24,7 +24,7 @@ def main() -> None:
     if sys.version_info[:2] != (3, 11):
         sys.exit("the lock is made with Python 3.11, the oldest that Ebbtide supports")
     requirements = wanted(tomllib.loads((ROOT / "pyproject.toml").read_text()))
-    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
+    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "-qq"]
     answer = subprocess.run(
         [*pip, "--report", "-", *requirements], stdout=subprocess.PIPE, check=True
     )
