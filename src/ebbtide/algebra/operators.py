@@ -1,0 +1,84 @@
+"""The closed set of operators, for matches that the type checker proves exhaustive."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast, get_args
+
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Window,
+)
+from ebbtide.errors import InternalError
+
+Source: TypeAlias = Stream | StaticTable | ChangingTable | Values
+Pointwise: TypeAlias = (
+    View
+    | Alias
+    | Filter
+    | Map
+    | Distinct
+    | Aggregate
+    | TopN
+    | Over
+    | Product
+    | Join
+    | SemiJoin
+    | AntiJoin
+    | OuterJoin
+    | UnionAll
+    | MaxUnion
+    | Difference
+    | StrictDifference
+    | Intersection
+    | Tumble
+    | Hop
+    | Session
+    | Cumulate
+    | Coalesce
+    | Split
+)
+AcrossTime: TypeAlias = Window | Istream | Dstream | Rstream
+Operator: TypeAlias = Source | Pointwise | AcrossTime
+
+OPERATORS: tuple[type[Relation], ...] = get_args(Operator)
+
+
+def operator(relation: Relation) -> Operator:
+    """The relation as a member of the closed set."""
+    if not isinstance(relation, OPERATORS):
+        raise InternalError("unknown-operator", f"{type(relation).__name__} is no operator")
+    return cast(Operator, relation)

@@ -1,0 +1,142 @@
+"""Numbering the rows of partitions, and frames of rows around a row, on a multiset.
+
+Law: equal rows are different rows here, next to each other in the order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ebbtide.algebra.call import AggregateCall, SortKey
+from ebbtide.algebra.expression import Expression
+from ebbtide.algebra.ranking import (
+    NEIGHBOURS,
+    NUMBERINGS,
+    Frame,
+    FrameUnit,
+    Over,
+    Ranking,
+    TopN,
+)
+from ebbtide.core.change import Multiset
+from ebbtide.core.schema import Schema
+from ebbtide.core.values import Row, Value, normalise
+from ebbtide.reference.aggregation import folded
+from ebbtide.reference.ordering import by, place
+from ebbtide.reference.scalar import evaluate
+
+
+def top(node: TopN, rows: Multiset) -> Multiset:
+    """The rows of each partition with the wanted numbers."""
+    schema = node.input.schema
+    result: Multiset = Counter()
+    for members in _partitions(rows, node.partition_by, node.order_by, schema):
+        numbers = _numbers(node.ranking, members, by(node.order_by, schema))
+        for row, number in zip(members, numbers, strict=True):
+            if node.offset < number <= node.offset + node.count:
+                result[row if node.number_as is None else (*row, number)] += 1
+    return result
+
+
+def framed(node: Over, rows: Multiset) -> Multiset:
+    """Every row with its calls' values."""
+    schema = node.input.schema
+    result: Multiset = Counter()
+    for members in _partitions(rows, node.partition_by, node.order_by, schema):
+        columns = [_column(node, call.call, members) for call in node.calls]
+        for row, *values in zip(members, *columns, strict=True):
+            result[(*row, *(normalise(value) for value in values))] += 1
+    return result
+
+
+def _partitions(
+    rows: Multiset,
+    keys: tuple[Expression, ...],
+    order: tuple[SortKey, ...],
+    schema: Schema,
+) -> Iterator[list[Row]]:
+    partitions: dict[Row, list[Row]] = defaultdict(list)
+    for row in rows.elements():
+        key = tuple(normalise(evaluate(expression, schema, row)) for expression in keys)
+        partitions[key].append(row)
+    for members in partitions.values():
+        yield sorted(members, key=place(order, schema))
+
+
+def _numbers(ranking: Ranking, rows: list[Row], key: Callable[[Row], Any]) -> list[int]:
+    numbers: list[int] = []
+    for index, row in enumerate(rows):
+        peer = index > 0 and key(rows[index - 1]) == key(row)
+        match ranking:
+            case Ranking.ROW_NUMBER:
+                numbers.append(index + 1)
+            case Ranking.RANK:
+                numbers.append(numbers[-1] if peer else index + 1)
+            case Ranking.DENSE_RANK:
+                numbers.append((numbers[-1] if numbers else 0) + (not peer))
+    return numbers
+
+
+def _column(node: Over, call: AggregateCall, rows: list[Row]) -> list[Value]:
+    schema = node.input.schema
+    if call.name in NUMBERINGS:
+        return list(_numbers(Ranking(call.name), rows, by(node.order_by, schema)))
+    if call.name in NEIGHBOURS:
+        return [_neighbour(call, schema, rows, index) for index in range(len(rows))]
+    default = Frame(FrameUnit.RANGE, None, 0 if node.order_by else None)
+    frame = node.frame or default
+    return [
+        folded(call, schema, _frame(frame, node.order_by, schema, rows, index))
+        for index in range(len(rows))
+    ]
+
+
+def _neighbour(call: AggregateCall, schema: Schema, rows: list[Row], index: int) -> Value:
+    value, *options = call.arguments
+    distance = evaluate(options[0], schema, rows[index]) if options else 1
+    other = index - distance if call.name == "LAG" else index + distance
+    if 0 <= other < len(rows):
+        return evaluate(value, schema, rows[other])
+    return evaluate(options[1], schema, rows[index]) if len(options) > 1 else None
+
+
+def _frame(
+    frame: Frame, order: tuple[SortKey, ...], schema: Schema, rows: list[Row], index: int
+) -> list[Row]:
+    if frame.unit is FrameUnit.ROWS:
+        start = 0 if frame.start is None else max(0, index + frame.start)
+        end = len(rows) if frame.end is None else max(0, index + frame.end + 1)
+        return rows[start:end]
+    distance = _distance(frame, order, schema, rows[index])
+    return [
+        row
+        for row in rows
+        if (frame.start is None or distance(row) >= frame.start)
+        and (frame.end is None or distance(row) <= frame.end)
+    ]
+
+
+def _distance(
+    frame: Frame, order: tuple[SortKey, ...], schema: Schema, current: Row
+) -> Callable[[Row], Any]:
+    """How far after the current row another one lies in the order; peers are at 0."""
+    key = by(order, schema)
+
+    def sign(row: Row) -> int:
+        return (key(row) > key(current)) - (key(row) < key(current))
+
+    if frame.start in (None, 0) and frame.end in (None, 0):
+        return sign
+    sort = order[0]
+    here = evaluate(sort.expression, schema, current)
+
+    def amount(row: Row) -> Any:
+        there = evaluate(sort.expression, schema, row)
+        if there is None or here is None:
+            return sign(row) * math.inf if sign(row) else 0
+        return here - there if sort.descending else there - here
+
+    return amount

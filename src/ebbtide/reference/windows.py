@@ -1,0 +1,137 @@
+"""When a window shows a fact, and which windows a fact belongs to.
+
+Law: the table of windows in ``ebbtide.algebra.window``.  A fact without a time is in no window.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from ebbtide.algebra.window import (
+    Cumulate,
+    Fixed,
+    Hop,
+    Now,
+    Range,
+    Rows,
+    Session,
+    Tumble,
+    Unbounded,
+    Window,
+)
+from ebbtide.core.change import Change, Multiset, snapshot
+from ebbtide.core.interval import Interval, interval_or_none
+from ebbtide.core.time import INF, NEG_INF, Instant, ceil_to, floor_to, shift
+from ebbtide.core.values import Row, row_key
+
+
+def validity(node: Window, changes: Iterable[Change]) -> Iterator[Change]:
+    """The relation that a window makes of facts."""
+    time = node.input.schema.position(node.on)
+    facts = Counter(
+        {row: n for row, n in snapshot(changes, NEG_INF).items() if row[time] is not None}
+    )
+    spec = node.spec
+    if isinstance(spec, Rows):
+        yield from _row_windows(node, spec, facts, time)
+        return
+    for row, multiplicity in facts.items():
+        interval = shown_over(spec, row[time])
+        if interval is not None:
+            yield Change(row, interval.valid_from, interval.valid_to, multiplicity)
+
+
+def shown_over(spec: Range | Fixed | Now | Unbounded, ts: Instant) -> Interval | None:
+    """The interval over which a window of time shows a fact at ``ts``; None if it never does."""
+    match spec:
+        case Range(size_us=size, slide_us=None):
+            return Interval(ts, shift(ts, size))
+        case Range(size_us=size, slide_us=int(slide)):
+            return interval_or_none(ceil_to(ts, slide), ceil_to(shift(ts, size), slide))
+        case Fixed(size_us=size):
+            return Interval(ts, shift(floor_to(ts, size), size))
+        case Now():
+            return Interval(ts, ts + 1)
+        case Unbounded():
+            return Interval(ts, INF)
+        case _:
+            assert_never(spec)
+
+
+def _row_windows(node: Window, spec: Rows, facts: Multiset, time: int) -> Iterator[Change]:
+    schema = node.input.schema
+    order = [time, *(schema.position(name) for name in node.key), *range(len(schema))]
+    partitions = _partitions(facts, [schema.position(name) for name in spec.partition_by])
+    slide = spec.slide or 1
+    for rows in partitions:
+        rows.sort(key=lambda row: row_key(row[i] for i in order))
+        times = [row[time] for row in rows]
+        for number, row in enumerate(rows, start=1):
+            # The window is looked at only at rows whose number is a multiple of the slide.
+            first = _time_of(times, ceil_to(number, slide))
+            gone = _time_of(times, ceil_to(number + spec.count, slide))
+            if first < gone:
+                yield Change(row, first, gone)
+
+
+def _time_of(times: list[Instant], number: int) -> Instant:
+    return times[number - 1] if number <= len(times) else INF
+
+
+def _partitions(facts: Multiset, columns: list[int]) -> list[list[Row]]:
+    partitions: dict[Row, list[Row]] = defaultdict(list)
+    for row in facts.elements():
+        partitions[tuple(row[i] for i in columns)].append(row)
+    return list(partitions.values())
+
+
+def assigned(node: Tumble | Hop | Session | Cumulate, facts: Multiset) -> Multiset:
+    """Every fact with ``window_start`` and ``window_end`` of each of its windows."""
+    time = node.input.schema.position(node.on)
+    timed = Counter({row: n for row, n in facts.items() if row[time] is not None})
+    if isinstance(node, Session):
+        return _sessions(node, timed, time)
+    result: Multiset = Counter()
+    for row, multiplicity in timed.items():
+        for start, end in _windows_of(node, row[time]):
+            result[(*row, start, end)] += multiplicity
+    return result
+
+
+def _windows_of(node: Tumble | Hop | Cumulate, ts: Instant) -> Iterator[tuple[Instant, Instant]]:
+    match node:
+        case Tumble(size_us=size):
+            start = floor_to(ts, size)
+            yield start, start + size
+        case Hop(slide_us=slide, size_us=size):
+            for start in range(floor_to(ts, slide), ts - size, -slide):
+                yield start, start + size
+        case Cumulate(step_us=step, size_us=size):
+            start = floor_to(ts, size)
+            for end in range(start + step, start + size + 1, step):
+                if end > ts:
+                    yield start, end
+        case _:
+            assert_never(node)
+
+
+def _sessions(node: Session, facts: Multiset, time: int) -> Multiset:
+    columns = [node.input.schema.position(name) for name in node.partition_by]
+    result: Multiset = Counter()
+    for rows in _partitions(facts, columns):
+        rows.sort(key=lambda row: row[time])
+        session: list[Row] = []
+        for row in rows:
+            if session and row[time] > session[-1][time] + node.gap_us:
+                result.update(_session(session, time, node.gap_us))
+                session = []
+            session.append(row)
+        result.update(_session(session, time, node.gap_us))
+    return result
+
+
+def _session(rows: list[Row], time: int, gap_us: int) -> list[Row]:
+    start, end = rows[0][time], rows[-1][time] + gap_us
+    return [(*row, start, end) for row in rows]
