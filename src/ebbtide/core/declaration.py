@@ -5,7 +5,7 @@ These are values; ``frontier`` and ``admission`` act on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -60,8 +60,9 @@ class StreamDeclaration:
 
     @property
     def row_schema(self) -> Schema:
-        """The columns of a fact: what arrives, without its operation."""
-        return _without(self.schema, self.op)
+        """The columns of a fact: what arrives, without its operation; keys and times are there."""
+        times = tuple(promise.attribute for promise in self.promises)
+        return _rows(self.schema, self.key + times, self.op)
 
     @property
     def time(self) -> str | None:
@@ -103,8 +104,9 @@ class TableDeclaration:
 
     @property
     def row_schema(self) -> Schema:
-        """The columns of the table: what arrives, without operation and sequence."""
-        return _without(self.schema, self.op, self.sequence)
+        """The columns of a row: what arrives, without operation and sequence; keys are there."""
+        times = () if self.time is None else (self.time,)
+        return _rows(self.schema, self.key + times, self.op, self.sequence)
 
     @property
     def static(self) -> bool:
@@ -115,9 +117,16 @@ class TableDeclaration:
 Declaration: TypeAlias = StreamDeclaration | TableDeclaration
 
 
-def _without(schema: Schema, *names: str | None) -> Schema:
-    left_out = [schema.column(name) for name in names if name is not None]
-    return Schema(tuple(column for column in schema if column not in left_out))
+def _rows(schema: Schema, required: tuple[str, ...], *left_out: str | None) -> Schema:
+    never_null = {schema.column(name) for name in required}
+    hidden = {schema.column(name) for name in left_out if name is not None}
+    return Schema(
+        tuple(
+            replace(column, nullable=False) if column in never_null else column
+            for column in schema
+            if column not in hidden
+        )
+    )
 
 
 def _check(name: str, schema: Schema, key: tuple[str, ...], promises: tuple[Promise, ...]) -> None:

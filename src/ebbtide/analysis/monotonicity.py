@@ -1,0 +1,213 @@
+"""How rows leave a relation: the four classes of monotonicity.
+
+Law (papers 1, section 2.2, and 2, section 5.1), for inputs that only grow:
+
+- *monotonic*: a row never leaves;
+- *weakest*: every row stays equally long, so rows leave in the order in which they came;
+- *weak*: how long a row stays is known when it comes; rows only ever gain time;
+- *strict*: when a row leaves depends on later input, so that negative changes occur.
+
+Static relations are monotonic.  An edge carries negative changes iff its class is strict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import assert_never
+
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Fixed,
+    Hop,
+    Istream,
+    Now,
+    Range,
+    Rows,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Unbounded,
+    Window,
+    WindowSpec,
+)
+from ebbtide.core.time import Duration
+from ebbtide.core.tree import fold
+
+
+class Class(IntEnum):
+    """The classes, from the one that promises most to the one that promises nothing."""
+
+    MONOTONIC = 1
+    WEAKEST = 2
+    WEAK = 3
+    STRICT = 4
+
+    def __str__(self) -> str:
+        return {
+            Class.MONOTONIC: "monotonic",
+            Class.WEAKEST: "weakest non-monotonic",
+            Class.WEAK: "weak non-monotonic",
+            Class.STRICT: "strict non-monotonic",
+        }[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Monotonicity:
+    """A class and the reason for it.
+
+    Of a weakest relation also how long its rows stay; ``static`` is what never changes at all.
+    """
+
+    value: Class
+    reason: str
+    lifetime_us: Duration | None = None
+    static: bool = False
+
+    @property
+    def has_negatives(self) -> bool:
+        """Whether negative changes can occur."""
+        return self.value is Class.STRICT
+
+    def __str__(self) -> str:
+        return f"{self.value}: {self.reason}"
+
+
+def monotonicity(plan: Relation) -> Monotonicity:
+    """The class of a plan's output."""
+    return fold(plan, derive)
+
+
+def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
+    """The class of a node from those of its inputs."""
+    node = operator(relation)
+    match node:
+        case Stream():
+            return _stream(node)
+        case StaticTable() | Values():
+            return _STATIC
+        case ChangingTable():
+            return _strict(f"a later operation may end a row of {node.declaration.name}")
+        case View() | Alias() | Filter() | Map() | Coalesce() | Split() | Tumble() | Hop():
+            return below[0]
+        case Cumulate():
+            return below[0]
+        case Window():
+            return _window(node.spec, below[0])
+        case SemiJoin() if below[1].static:
+            return below[0]
+        case Distinct() | SemiJoin() | Intersection() | MaxUnion():
+            return _weak(below, "a row stays as long as some row that supports it")
+        case Product() | Join():
+            return _joined(below)
+        case UnionAll():
+            return _united(below)
+        case Aggregate():
+            return _unless_static(below, "the next row of a group ends its value")
+        case TopN():
+            return _unless_static(below, "a better row takes the place of another")
+        case Over():
+            return _unless_static(below, "a row's frame changes with its neighbours")
+        case Session():
+            return _unless_static(below, "the next row may lengthen a session")
+        case AntiJoin() | Difference() | StrictDifference():
+            return _unless_static(below, "a row on the right ends one on the left")
+        case OuterJoin():
+            return _unless_static(below, "a partner ends a row that had none")
+        case Istream() | Dstream() | Rstream():
+            return _streamed(node, below[0])
+        case _:
+            assert_never(node)
+
+
+def _stream(node: Stream) -> Monotonicity:
+    name = node.declaration.name
+    if node.declaration.append_only:
+        return Monotonicity(Class.MONOTONIC, f"{name} only gets facts")
+    return _strict(f"a fact of {name} may be deleted or replaced")
+
+
+def _window(spec: WindowSpec, facts: Monotonicity) -> Monotonicity:
+    if facts.has_negatives:
+        return facts
+    match spec:
+        case Range(size_us=size, slide_us=None):
+            return Monotonicity(Class.WEAKEST, "every row stays for the range", size)
+        case Now():
+            return Monotonicity(Class.WEAKEST, "every row stays for an instant", 1)
+        case Range() | Fixed():
+            return Monotonicity(Class.WEAK, "a row stays until a known point of the grid")
+        case Unbounded():
+            return Monotonicity(Class.MONOTONIC, "every row stays for ever")
+        case Rows():
+            return _strict("the rows that follow end a row")
+        case _:
+            assert_never(spec)
+
+
+def _joined(below: tuple[Monotonicity, ...]) -> Monotonicity:
+    left, right = below
+    if left.static or right.static:
+        return right if left.static else left
+    return _weak(below, "a pair stays while both rows do")
+
+
+def _united(below: tuple[Monotonicity, ...]) -> Monotonicity:
+    left, right = below
+    if left.value is right.value and left.lifetime_us == right.lifetime_us:
+        return left
+    return _weak(below, "rows of the two stay differently")
+
+
+def _weak(below: tuple[Monotonicity, ...], reason: str) -> Monotonicity:
+    worst = max(below, key=lambda one: one.value)
+    extreme = worst.value in (Class.MONOTONIC, Class.STRICT)
+    return worst if extreme else Monotonicity(Class.WEAK, reason)
+
+
+def _unless_static(below: tuple[Monotonicity, ...], reason: str) -> Monotonicity:
+    return _STATIC if all(one.static for one in below) else _strict(reason)
+
+
+def _streamed(node: Istream | Dstream | Rstream, below: Monotonicity) -> Monotonicity:
+    linear = Class.WEAK if isinstance(node, Rstream) else Class.MONOTONIC
+    if below.value <= linear:
+        return Monotonicity(Class.MONOTONIC, "what a growing relation showed is not taken back")
+    return _strict("a row in the past may show that another did not come or go")
+
+
+def _strict(reason: str) -> Monotonicity:
+    return Monotonicity(Class.STRICT, reason)
+
+
+_STATIC = Monotonicity(Class.MONOTONIC, "it never changes", static=True)
