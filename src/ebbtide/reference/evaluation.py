@@ -11,9 +11,9 @@ Facts hold at every instant, so a query on bare streams is evaluated once, on al
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from ebbtide.algebra.operators import Pointwise, operator
+from ebbtide.algebra.operators import AcrossTime, Pointwise, operator
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
 from ebbtide.algebra.window import Dstream, Istream, Rstream, Window
 from ebbtide.core.change import (
@@ -42,7 +42,7 @@ def evaluate(plan: Relation, inputs: Inputs, now: Instant = INF) -> Changes:
     ``inputs`` has the accepted changes of every source by its name; facts are changes that hold
     at every instant.  ``now`` bounds the facts that ISTREAM, DSTREAM and RSTREAM have made.
     """
-    return fold(plan, lambda node, below: consolidate(_output(node, below, inputs, now)))
+    return fold(plan, lambda node, below: _output(node, below, inputs, now))
 
 
 def evaluate_at(plan: Relation, inputs: Inputs, at: Instant, now: Instant = INF) -> Multiset:
@@ -50,26 +50,32 @@ def evaluate_at(plan: Relation, inputs: Inputs, at: Instant, now: Instant = INF)
     return snapshot(evaluate(plan, inputs, now), at)
 
 
+def apply(node: Pointwise | AcrossTime, below: tuple[Changes, ...], now: Instant) -> Changes:
+    """The consolidated output of one operator on its inputs over all time."""
+    match node:
+        case Window():
+            return consolidate(validity(node, below[0]))
+        case Istream():
+            return consolidate(came(below[0], now))
+        case Dstream():
+            return consolidate(went(below[0], now))
+        case Rstream():
+            return consolidate(shown(below[0], node.every_us, now))
+        case _:
+            return consolidate(pointwise(node, below))
+
+
 def _output(
     relation: Relation, below: tuple[Changes, ...], inputs: Inputs, now: Instant
-) -> Iterable[Change]:
+) -> Changes:
     node = operator(relation)
     match node:
         case Stream() | StaticTable() | ChangingTable():
-            return _source(node.declaration.name, inputs)
+            return consolidate(_source(node.declaration.name, inputs))
         case Values():
-            return [fact(row) for row in node.rows]
-        case Window():
-            return validity(node, below[0])
-        case Istream():
-            return came(below[0], now)
-        case Dstream():
-            return went(below[0], now)
-        case Rstream():
-            return shown(below[0], node.every_us, now)
+            return consolidate(fact(row) for row in node.rows)
         case _:
-            return pointwise(node, below)
-    assert_never(node)
+            return apply(node, below, now)
 
 
 def pointwise(node: Pointwise, below: tuple[Changes, ...]) -> Iterable[Change]:
