@@ -1,0 +1,216 @@
+"""The catalog: what the names of streams, tables and views stand for.
+
+Law: a catalog is a value; adding and dropping give another one.  Names do not depend on case, and
+keep the one in which they were written.  A view holds its plan, so what a view is made of can be
+neither dropped nor replaced while the view is there.
+
+Nothing here reads a source or knows SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
+from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
+from ebbtide.core.tree import find
+from ebbtide.errors import BindError
+
+__all__ = ["Catalog", "Entry", "FileSource", "StreamEntry", "TableEntry", "ViewEntry", "near"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """FROM FILES 'path' FORMAT format OPTIONS (...)."""
+
+    path: str
+    format: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEntry:
+    """A stream, and the files that it comes from; without any it is fed by hand."""
+
+    declaration: StreamDeclaration
+    files: FileSource | None = None
+
+    @property
+    def name(self) -> str:
+        """The name as it was declared."""
+        return self.declaration.name
+
+    @property
+    def kind(self) -> str:
+        """What the catalog calls it."""
+        return "STREAM"
+
+    @property
+    def relation(self) -> Relation:
+        """What the name stands for in a FROM clause."""
+        return Stream(self.declaration)
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table, and the files that it comes from; without any it is fed by hand."""
+
+    declaration: TableDeclaration
+    files: FileSource | None = None
+
+    @property
+    def name(self) -> str:
+        """The name as it was declared."""
+        return self.declaration.name
+
+    @property
+    def kind(self) -> str:
+        """What the catalog calls it."""
+        return "TABLE"
+
+    @property
+    def relation(self) -> Relation:
+        """What the name stands for in a FROM clause."""
+        static = self.declaration.static
+        return StaticTable(self.declaration) if static else ChangingTable(self.declaration)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewEntry:
+    """A view: a plan with a name."""
+
+    view: View
+
+    @property
+    def name(self) -> str:
+        """The name as it was declared."""
+        return self.view.name
+
+    @property
+    def kind(self) -> str:
+        """What the catalog calls it."""
+        return "VIEW"
+
+    @property
+    def relation(self) -> Relation:
+        """What the name stands for in a FROM clause."""
+        return self.view
+
+
+Entry: TypeAlias = StreamEntry | TableEntry | ViewEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Streams, tables and views by name.
+
+    >>> Catalog().names("STREAM")
+    ()
+    """
+
+    entries: tuple[Entry, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __contains__(self, name: str) -> bool:
+        return self.find(name) is not None
+
+    def names(self, kind: str | None = None) -> tuple[str, ...]:
+        """The names of all entries, or of one kind of them, in the order of declaration."""
+        return tuple(entry.name for entry in self.entries if kind in (None, entry.kind))
+
+    def find(self, name: str) -> Entry | None:
+        """The entry of that name, if there is one."""
+        for entry in self.entries:
+            if entry.name.casefold() == name.casefold():
+                return entry
+        return None
+
+    def get(self, name: str) -> Entry:
+        """The entry of that name."""
+        entry = self.find(name)
+        if entry is None:
+            raise self.unknown(name)
+        return entry
+
+    def unknown(self, name: str, kind: str | None = None) -> BindError:
+        """The error of a name that stands for nothing."""
+        what = "stream, table or view" if kind is None else kind.lower()
+        known = self.names(kind)
+        close = near(name, known)
+        return BindError(
+            "unknown-name",
+            f'there is no {what} "{name}"',
+            detail=f"there are {', '.join(known)}" if known else "nothing is declared yet",
+            hint=f"did you mean {close}?" if close else None,
+        )
+
+    def add(self, entry: Entry, *, replace: bool = False) -> Catalog:
+        """The catalog with one more entry, or with another one of the same name."""
+        known = self.find(entry.name)
+        if known is None:
+            return Catalog((*self.entries, entry))
+        if not replace or known.kind != entry.kind:
+            raise BindError(
+                "duplicate-name",
+                f'there is a {known.kind.lower()} "{known.name}" already',
+                detail="streams, tables and views share one set of names",
+            )
+        if known != entry:
+            self._check_unused(known, "replaced")
+        return Catalog(tuple(entry if other is known else other for other in self.entries))
+
+    def drop(self, name: str, kind: str) -> Catalog:
+        """The catalog without an entry, which no view may depend on."""
+        entry = self.find(name)
+        if entry is None:
+            raise self.unknown(name, kind)
+        if entry.kind != kind:
+            raise BindError(
+                "wrong-kind",
+                f'"{entry.name}" is a {entry.kind.lower()}, not a {kind.lower()}',
+                hint=f"write DROP {entry.kind} {name}",
+            )
+        self._check_unused(entry, "dropped")
+        return Catalog(tuple(other for other in self.entries if other is not entry))
+
+    def dependents(self, name: str) -> tuple[str, ...]:
+        """The views that read from an entry, directly or through other views."""
+        return tuple(
+            entry.name
+            for entry in self.entries
+            if isinstance(entry, ViewEntry) and name.casefold() in _read_by(entry.view)
+        )
+
+    def _check_unused(self, entry: Entry, verb: str) -> None:
+        views = self.dependents(entry.name)
+        if views:
+            raise BindError(
+                "in-use",
+                f'"{entry.name}" cannot be {verb} while views depend on it',
+                detail=f"it is read by {', '.join(views)}",
+                hint=f"first DROP VIEW {views[-1]}",
+            )
+
+
+def near(name: str, known: tuple[str, ...]) -> str | None:
+    """The known name that is most like a name, if one is at all.
+
+    >>> near("bidz", ("bids", "auctions"))
+    'bids'
+    """
+    folded = {other.casefold(): other for other in known}
+    close = get_close_matches(name.casefold(), folded, 1)
+    return folded[close[0]] if close else None
+
+
+def _read_by(view: View) -> set[str]:
+    names = [other.name for other in find(view.input, View)]
+    names += [leaf.declaration.name for leaf in find(view, Stream)]
+    names += [leaf.declaration.name for leaf in find(view, StaticTable)]
+    names += [leaf.declaration.name for leaf in find(view, ChangingTable)]
+    return {name.casefold() for name in names}

@@ -1,0 +1,216 @@
+"""Durations: `15 MINUTES`, `INTERVAL 15 MINUTES`, `INTERVAL '15' MINUTE`, `INTERVAL '1 hour'` ...
+
+Law: a duration is a fixed number of microseconds, so months and years are refused, and so is what
+is no whole number of microseconds.  All of Spark's ways to write one that has a fixed length are
+read, `INTERVAL '1 02:03:04' DAY TO SECOND` among them.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ebbtide.core import time
+from ebbtide.errors import ParseError, QueryError, Span
+from ebbtide.sql.nodes import Duration
+from ebbtide.sql.reading import Reader, located
+
+__all__ = ["DurationReader"]
+
+_EXAMPLE = "15 MINUTES"
+
+_PART = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)")
+
+# The fields of 'd h:m:s', from the unit in which such a text begins to the one in which it ends.
+_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+_CLOCK = re.compile(r"\s*([+-]?)\s*(\d+(?:[ :]\d+){0,3}(?:\.\d{1,9})?)\s*")
+
+
+class DurationReader(Reader):
+    """Reads durations."""
+
+    def duration(self, of: str) -> Duration:
+        """Reads a duration, with or without INTERVAL."""
+        first = self._curr
+        self._match(TokenType.INTERVAL)
+        node = self._duration_parts(first, of)
+        if node.us <= 0:
+            raise self.fault(
+                "bad-duration",
+                f"{of} needs more than nothing",
+                self.span(first, self._prev),
+            )
+        return node
+
+    def unit_or_duration(self, of: str) -> Duration:
+        """Reads a duration, or the name of a unit for one of it."""
+        if self._curr.token_type in (TokenType.NUMBER, TokenType.INTERVAL, TokenType.STRING):
+            return self.duration(of)
+        first = self._curr
+        return self._made(first, self._unit(of))
+
+    @located
+    def _parse_interval(  # type: ignore[override]  # an interval is a Duration here
+        self, require_interval: bool = True, parse_function_unit: bool = True
+    ) -> Duration | None:
+        first = self._curr
+        if not self._begins_interval():
+            return None
+        self._advance()
+        return self._duration_parts(first, "INTERVAL")
+
+    def _begins_interval(self) -> bool:
+        """Whether INTERVAL stands here and is no name."""
+        if self._curr.token_type is not TokenType.INTERVAL:
+            return False
+        after = self._next.token_type
+        if after in (TokenType.NUMBER, TokenType.STRING):
+            return True
+        return after in (TokenType.DASH, TokenType.PLUS) and (
+            self._index + 2 < self._tokens_size
+            and self._tokens[self._index + 2].token_type is TokenType.NUMBER
+            and self._index + 3 < self._tokens_size
+            and self._tokens[self._index + 3].text.upper().removesuffix("S") in _SINGULARS
+        )
+
+    def _duration_parts(self, first: Token, of: str) -> Duration:
+        total = self._part(first, of)
+        while self._another_part():
+            total += self._part(self._curr, of)
+        return self._made(first, total)
+
+    def _another_part(self) -> bool:
+        return (
+            self._curr.token_type in (TokenType.NUMBER, TokenType.STRING)
+            and self._next.text.upper().removesuffix("S") in _SINGULARS
+        )
+
+    def _made(self, first: Token, us: int) -> Duration:
+        node = Duration(us=us)
+        span = self.span(first, self._prev)
+        node.meta["span"] = (span.start, span.end)
+        return node
+
+    def _part(self, first: Token, of: str) -> int:
+        sign = -1 if self._match(TokenType.DASH) else 1
+        if sign == 1:
+            self._match(TokenType.PLUS)
+        value = self._curr
+        if value.token_type is TokenType.STRING:
+            self._advance()
+            return sign * self._quoted(first, value)
+        if value.token_type is not TokenType.NUMBER:
+            raise self._no_duration(of)
+        self._advance()
+        return sign * self._scaled(value, value.text, self._unit(of))
+
+    def _no_duration(self, of: str) -> ParseError:
+        run_together = re.fullmatch(r"(\d+)([A-Za-z]+)", self._curr.text or "")
+        hint = f"write {run_together[1]} {run_together[2]}" if run_together else None
+        if run_together and run_together[2].upper().removesuffix("S") not in _SINGULARS:
+            hint = None
+        found = f'"{self._found()}" is not one' if self._curr else "there is none"
+        return self.fault(
+            "bad-duration",
+            f"{of} needs a duration, and {found}",
+            hint=hint or f"a duration is written {_EXAMPLE}",
+        )
+
+    def _unit(self, of: str) -> int:
+        name = self._curr
+        if not name or name.token_type in (TokenType.STRING, TokenType.NUMBER):
+            raise self._missing_unit(of)
+        try:
+            length = time.unit(name.text)
+        except QueryError as error:
+            known = error.code == "no-fixed-length" or name.token_type is TokenType.VAR
+            raise (
+                self.fault(error.code, error.message, self.span(name), hint=error.hint)
+                if known
+                else self._missing_unit(of)
+            ) from None
+        self._advance()
+        return length
+
+    def _missing_unit(self, of: str) -> ParseError:
+        number = self._prev
+        if number and number.token_type is TokenType.NUMBER:
+            return self.fault(
+                "bad-duration",
+                f"{of} needs a unit of time after {number.text}",
+                self.span(number),
+                hint=f"write {number.text} MINUTES",
+            )
+        return self.fault("bad-duration", f"{of} needs a unit of time")
+
+    def _quoted(self, first: Token, value: Token) -> int:
+        """`'15' MINUTE`, `'1 02:03:04' DAY TO SECOND`, or a text that has its units in it."""
+        span = self.span(value)
+        if _SINGULARS.get(self._curr.text.upper().removesuffix("S")) is None:
+            if self._curr.text.upper().removesuffix("S") in ("MONTH", "YEAR", "QUARTER"):
+                self._unit("INTERVAL")
+            return self._with_units(value.text, span)
+        begin = self._curr.text.upper().removesuffix("S")
+        length = self._unit("INTERVAL")
+        if not self.take("TO"):
+            return self._scaled(value, value.text.strip(), length)
+        end = self._curr.text.upper().removesuffix("S")
+        self._unit("INTERVAL")
+        return self._clock(value, begin, end)
+
+    def _with_units(self, text: str, span: Span) -> int:
+        total, end = Decimal(0), 0
+        while match := _PART.match(text, end):
+            try:
+                length = time.unit(match[3])
+            except QueryError as error:
+                raise self.fault(error.code, error.message, span, hint=error.hint) from None
+            total += Decimal(f"{match[1]}{match[2]}") * length
+            end = match.end()
+        if end == 0 or text[end:].strip():
+            raise self.fault(
+                "bad-duration",
+                f"'{text}' is not a duration",
+                span,
+                hint=f"a duration is written {_EXAMPLE}",
+            )
+        return self._whole(total, span)
+
+    def _clock(self, value: Token, begin: str, end: str) -> int:
+        span = self.span(value)
+        fields = (
+            _FIELDS[_FIELDS.index(begin) : _FIELDS.index(end) + 1]
+            if (begin in _FIELDS and end in _FIELDS)
+            else ()
+        )
+        match = _CLOCK.fullmatch(value.text)
+        parts = re.split("[ :]", match[2]) if match else []
+        if len(fields) < 2 or len(parts) != len(fields):
+            raise self.fault(
+                "bad-duration",
+                f"'{value.text}' is not a duration of {begin} TO {end}",
+                span,
+                hint="such a duration is written INTERVAL '1 02:03:04' DAY TO SECOND",
+            )
+        total = sum(
+            (Decimal(part) * time.UNITS[field] for part, field in zip(parts, fields, strict=True)),
+            Decimal(0),
+        )
+        return self._whole(-total if match and match[1] == "-" else total, span)
+
+    def _scaled(self, value: Token, text: str, length: int) -> int:
+        try:
+            amount = Decimal(text)
+        except InvalidOperation:
+            raise self.fault(
+                "bad-duration", f"'{text}' is not a number", self.span(value)
+            ) from None
+        return self._whole(amount * length, self.span(value))
+
+    def _whole(self, us: Decimal, span: Span) -> int:
+        if not us.is_finite() or us != us.to_integral_value() or abs(us) >= time.INF:
+            raise self.fault("bad-duration", "a duration is a whole number of microseconds", span)
+        return int(us)
+
+
+_SINGULARS = dict.fromkeys(time.UNITS, True)

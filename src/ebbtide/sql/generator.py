@@ -1,0 +1,165 @@
+"""Prints nodes as SQL that the parser reads back into equal nodes."""
+
+from sqlglot import exp
+from sqlglot.generators.spark import SparkGenerator
+
+from ebbtide.core.time import format_duration
+from ebbtide.sql import nodes
+
+__all__ = ["EbbtideGenerator"]
+
+
+class EbbtideGenerator(SparkGenerator):
+    """sqlglot's generator for Spark, with the nodes of ours."""
+
+    def duration_sql(self, node: nodes.Duration) -> str:
+        """INTERVAL 15 MINUTES."""
+        return f"INTERVAL {format_duration(node.us)}"
+
+    def call_sql(self, node: nodes.Call) -> str:
+        """F(DISTINCT a, b) WITHIN GROUP (ORDER BY c) FILTER (WHERE d) IGNORE NULLS."""
+        distinct = "DISTINCT " if node.args.get("distinct") else ""
+        text = f"{node.this}({distinct}{self.expressions(node, flat=True)})"
+        if order := node.args.get("order"):
+            keys = ", ".join(self.sql(key) for key in order)
+            text += f" WITHIN GROUP (ORDER BY {keys})"
+        if condition := node.args.get("filter"):
+            text += f" FILTER (WHERE {self.sql(condition)})"
+        if nulls := node.args.get("nulls"):
+            text += f" {nulls} NULLS"
+        return text
+
+    def floorto_sql(self, node: nodes.FloorTo) -> str:
+        """FLOOR(t TO 15 MINUTES)."""
+        return f"FLOOR({self.sql(node, 'this')} TO {self._length(node, 'grid')})"
+
+    def ceilto_sql(self, node: nodes.CeilTo) -> str:
+        """CEIL(t TO 15 MINUTES)."""
+        return f"CEIL({self.sql(node, 'this')} TO {self._length(node, 'grid')})"
+
+    def trycast_sql(self, expression: exp.TryCast) -> str:
+        """TRY_CAST(a AS INT)."""
+        return self.cast_sql(expression, safe_prefix="TRY_")
+
+    # --- windows --------------------------------------------------------------------------------
+
+    def rangewindow_sql(self, node: nodes.RangeWindow) -> str:
+        """[RANGE 15 MINUTES SLIDE 1 MINUTE ON at]."""
+        slide = f" SLIDE {self._length(node, 'slide')}" if node.args.get("slide") else ""
+        return f"[RANGE {self._length(node, 'size')}{slide}{self._on(node)}]"
+
+    def fixedwindow_sql(self, node: nodes.FixedWindow) -> str:
+        """[FIXED 1 HOUR ON at]."""
+        return f"[FIXED {self._length(node, 'size')}{self._on(node)}]"
+
+    def rowswindow_sql(self, node: nodes.RowsWindow) -> str:
+        """[PARTITION BY seller ROWS 10 SLIDE 5 ON at]."""
+        keys = ", ".join(self.sql(key) for key in node.args.get("partition_by") or ())
+        partition = f"PARTITION BY {keys} " if keys else ""
+        slide = f" SLIDE {node.args['slide']}" if node.args.get("slide") else ""
+        return f"[{partition}ROWS {node.args['count']}{slide}{self._on(node)}]"
+
+    def nowwindow_sql(self, node: nodes.NowWindow) -> str:
+        """[NOW ON at]."""
+        return f"[NOW{self._on(node)}]"
+
+    def unboundedwindow_sql(self, node: nodes.UnboundedWindow) -> str:
+        """[UNBOUNDED ON at]."""
+        return f"[UNBOUNDED{self._on(node)}]"
+
+    # --- sources --------------------------------------------------------------------------------
+
+    def windowed_sql(self, node: nodes.Windowed) -> str:
+        """source [window] AS alias."""
+        return self._aliased(node, f"{self.sql(node, 'this')} {self.sql(node, 'window')}")
+
+    def joined_sql(self, node: nodes.Joined) -> str:
+        """(source JOIN ...)."""
+        joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
+        return f"({self.sql(node, 'this')}{joins})"
+
+    def tumble_sql(self, node: nodes.Tumble) -> str:
+        """TUMBLE(source, at, 1 HOUR)."""
+        return self._function("TUMBLE", node, "size")
+
+    def hop_sql(self, node: nodes.Hop) -> str:
+        """HOP(source, at, 1 MINUTE, 1 HOUR)."""
+        return self._function("HOP", node, "slide", "size")
+
+    def session_sql(self, node: nodes.Session) -> str:
+        """SESSION(source PARTITION BY bidder, at, 10 SECONDS)."""
+        return self._function("SESSION", node, "gap")
+
+    def cumulate_sql(self, node: nodes.Cumulate) -> str:
+        """CUMULATE(source, at, 1 HOUR, 1 DAY)."""
+        return self._function("CUMULATE", node, "step", "size")
+
+    def istream_sql(self, node: nodes.Istream) -> str:
+        """ISTREAM(query)."""
+        return self._stream(node, f"ISTREAM({self.sql(node, 'this')})")
+
+    def dstream_sql(self, node: nodes.Dstream) -> str:
+        """DSTREAM(query)."""
+        return self._stream(node, f"DSTREAM({self.sql(node, 'this')})")
+
+    def rstream_sql(self, node: nodes.Rstream) -> str:
+        """RSTREAM(query EVERY 10 SECONDS)."""
+        every = self._length(node, "every")
+        return self._stream(node, f"RSTREAM({self.sql(node, 'this')} EVERY {every})")
+
+    def set_operation(self, expression: exp.SetOperation) -> str:
+        """The words of a set operation, UNION MAX among them."""
+        if isinstance(expression, nodes.MaxUnion):
+            return "UNION MAX"
+        return super().set_operation(expression)
+
+    def maxunion_sql(self, node: nodes.MaxUnion) -> str:
+        """query UNION MAX query."""
+        return self.set_operations(node)
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _length(self, node: exp.Expr, key: str) -> str:
+        return format_duration(node.args[key].us)
+
+    def _on(self, node: exp.Expr) -> str:
+        return f" ON {self.sql(node, 'on')}" if node.args.get("on") else ""
+
+    def _aliased(self, node: exp.Expr, text: str) -> str:
+        alias = self.sql(node, "alias")
+        return f"{text} AS {alias}" if alias else text
+
+    def _stream(self, node: exp.Expr, text: str) -> str:
+        with_ = self.sql(node, "with_")
+        return self._aliased(node, f"{with_} {text}" if with_ else text)
+
+    def _function(self, name: str, node: exp.Expr, *lengths: str) -> str:
+        keys = ", ".join(self.sql(key) for key in node.args.get("partition_by") or ())
+        partition = f" PARTITION BY {keys}" if keys else ""
+        sizes = "".join(f", {self._length(node, length)}" for length in lengths)
+        text = f"{name}({self.sql(node, 'this')}{partition}, {self.sql(node, 'on')}{sizes})"
+        return self._aliased(node, text)
+
+    TRANSFORMS = {
+        **SparkGenerator.TRANSFORMS,
+        nodes.Duration: duration_sql,
+        nodes.Call: call_sql,
+        exp.TryCast: trycast_sql,
+        nodes.FloorTo: floorto_sql,
+        nodes.CeilTo: ceilto_sql,
+        nodes.RangeWindow: rangewindow_sql,
+        nodes.FixedWindow: fixedwindow_sql,
+        nodes.RowsWindow: rowswindow_sql,
+        nodes.NowWindow: nowwindow_sql,
+        nodes.UnboundedWindow: unboundedwindow_sql,
+        nodes.Windowed: windowed_sql,
+        nodes.Joined: joined_sql,
+        nodes.Tumble: tumble_sql,
+        nodes.Hop: hop_sql,
+        nodes.Session: session_sql,
+        nodes.Cumulate: cumulate_sql,
+        nodes.Istream: istream_sql,
+        nodes.Dstream: dstream_sql,
+        nodes.Rstream: rstream_sql,
+        nodes.MaxUnion: maxunion_sql,
+    }

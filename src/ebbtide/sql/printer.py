@@ -1,0 +1,150 @@
+"""Statements as SQL again.
+
+Law: `parse(sql(statement))` is `(statement,)`.  Comments and the choice among equal ways to write
+the same are not kept.
+"""
+
+import re
+from typing import assert_never
+
+from sqlglot import exp
+
+from ebbtide.core.time import format_duration
+from ebbtide.core.types import ArrayType, StructType, Type
+from ebbtide.sql.dialect import Ebbtide
+from ebbtide.sql.syntax import (
+    ColumnDefinition,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Drop,
+    Explain,
+    Files,
+    InsertInto,
+    Kind,
+    Name,
+    Period,
+    Query,
+    Show,
+    Statement,
+)
+
+__all__ = ["sql"]
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def sql(node: Statement | exp.Expr) -> str:
+    """The text of a statement, or of a query or expression in one."""
+    match node:
+        case exp.Expr():
+            return Ebbtide().generate(node, comments=False)
+        case Query():
+            return _query(node)
+        case InsertInto():
+            columns = f" ({_names(node.columns)})" if node.columns else ""
+            return f"INSERT INTO {_name(node.target)}{columns} {_query(node.query)}"
+        case Explain():
+            return f"EXPLAIN {'JSON ' if node.json else ''}{_query(node.query)}"
+        case Show():
+            return "SHOW QUERIES" if node.kind is Kind.QUERY else f"SHOW {node.kind.value}S"
+        case Drop():
+            exists = "IF EXISTS " if node.if_exists else ""
+            return f"DROP {node.kind.value} {exists}{_name(node.name)}"
+        case CreateView():
+            return _view(node)
+        case CreateStream() | CreateTable():
+            return _declaration(node)
+        case _:
+            assert_never(node)
+
+
+def _query(query: Query) -> str:
+    emit = f" EMIT {query.emit.value}" if query.emit else ""
+    allow = " ALLOW UNBOUNDED STATE" if query.allow_unbounded_state else ""
+    return f"{sql(query.body)}{emit}{allow}"
+
+
+def _view(view: CreateView) -> str:
+    listed = [_name(column) for column in view.columns or ()]
+    listed += [f"PROGRESS FOR {_name(attribute)}" for attribute in view.progress or ()]
+    columns = f" ({', '.join(listed)})" if listed else ""
+    return f"{_create(view, 'VIEW')}{columns} AS {sql(view.body)}"
+
+
+def _declaration(declared: CreateStream | CreateTable) -> str:
+    elements = [_column(column) for column in declared.columns]
+    if declared.key:
+        elements.append(f"PRIMARY KEY ({_names(declared.key)})")
+    for promise in declared.progress:
+        name = _name(promise.attribute)
+        delay = f" - INTERVAL {format_duration(promise.delay_us)}" if promise.delay_us else ""
+        elements.append(f"PROGRESS FOR {name} AS {name}{delay}")
+    kind = "STREAM" if isinstance(declared, CreateStream) else "TABLE"
+    clauses = "".join(f" {clause}" for clause in _clauses(declared))
+    return f"{_create(declared, kind)} ({', '.join(elements)}){clauses}"
+
+
+def _clauses(declared: CreateStream | CreateTable) -> list[str]:
+    clauses = [_files(declared.files)] if declared.files else []
+    named: list[tuple[str, Name | Period | None]] = [("OP", declared.op)]
+    if isinstance(declared, CreateTable):
+        named = [("TIME", declared.time), *named, ("SEQUENCE", declared.sequence)]
+        named.append(("LIFETIME", declared.lifetime))
+    elif declared.append_only:
+        clauses.append("APPEND ONLY")
+    named += [
+        ("RETAIN", declared.retain),
+        ("IDLE AFTER", declared.idle_after),
+        ("NOT BEYOND", declared.not_beyond),
+    ]
+    for words, value in named:
+        if isinstance(value, Name):
+            clauses.append(f"{words} {_name(value)}")
+        elif isinstance(value, Period):
+            clauses.append(f"{words} {format_duration(value.us)}")
+    return [*clauses, f"LATE {declared.late.value}"] if declared.late else clauses
+
+
+def _create(node: CreateStream | CreateTable | CreateView, kind: str) -> str:
+    replace = "OR REPLACE " if node.or_replace else ""
+    missing = "IF NOT EXISTS " if node.if_not_exists else ""
+    return f"CREATE {replace}{kind} {missing}{_name(node.name)}"
+
+
+def _column(column: ColumnDefinition) -> str:
+    nullable = "" if column.nullable else " NOT NULL"
+    comment = f" COMMENT {_text(column.comment)}" if column.comment is not None else ""
+    return f"{_name(column.name)} {_type(column.type)}{nullable}{comment}"
+
+
+def _type(type_: Type) -> str:
+    """The name of a type, with the names of fields quoted where they have to be."""
+    if isinstance(type_, ArrayType):
+        return f"ARRAY<{_type(type_.element)}>"
+    if isinstance(type_, StructType):
+        fields = ", ".join(f"{_quoted(name)}: {_type(field)}" for name, field in type_.fields)
+        return f"STRUCT<{fields}>"
+    return type_.sql
+
+
+def _files(files: Files) -> str:
+    options = ", ".join(f"{_text(key)} {_text(value)}" for key, value in files.options)
+    listed = f" OPTIONS ({options})" if options else ""
+    return f"FROM FILES {_text(files.path)} FORMAT {files.format}{listed}"
+
+
+def _names(names: tuple[Name, ...]) -> str:
+    return ", ".join(_name(name) for name in names)
+
+
+def _name(name: Name) -> str:
+    return _quoted(name.text)
+
+
+def _quoted(name: str) -> str:
+    return sql(exp.Identifier(this=name, quoted=not _PLAIN.fullmatch(name)))
+
+
+def _text(text: str) -> str:
+    return sql(exp.Literal.string(text))

@@ -1,0 +1,184 @@
+"""What every part of the parser shares: errors of ours, spans, a budget, and small readers.
+
+sqlglot's parser goes back and tries again where a text may mean several things, which for some
+nestings takes exponential time; here it may look at each token so many times and not more.
+"""
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sqlglot import exp
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ebbtide.errors import ParseError, Span, UnsupportedError
+from ebbtide.sql.spans import mark
+
+__all__ = ["Reader", "located"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+NOTHING = Token(TokenType.SENTINEL, "")
+
+LOOKS_PER_TOKEN = 400
+
+_WORDS = (
+    (re.compile(r"Expect(?:ed|ing) ([()\]])$"), 'expected "{0}"'),
+    (re.compile(r"Expected (END|AS|TYPE) after (CASE|CAST)"), "expected {0} to complete {1}"),
+    (re.compile(r"Expected CTE to have alias"), "expected a name after WITH"),
+    (re.compile(r"Failed to parse any statement following CTE"), "expected a query after WITH"),
+    (re.compile(r"Found multiple '(.*)' clauses"), "{0} stands here a second time"),
+    (re.compile(r"Cannot specify both ALL and DISTINCT"), "SELECT has both ALL and DISTINCT"),
+)
+
+
+def located(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A parsing method that marks the node it returns with the tokens that it read."""
+
+    @wraps(method)
+    def parse(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        first, index = self._curr, self._index
+        node = method(self, *args, **kwargs)
+        if isinstance(node, exp.Expr) and self._index > index:
+            mark(node, first.start, self._prev.end + 1)
+        return node
+
+    return parse
+
+
+class Reader(SparkParser):
+    """sqlglot's parser for Spark, with errors that point at the source."""
+
+    _looks = 0
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def span(self, first: Token = NOTHING, last: Token = NOTHING) -> Span:
+        """The source from one token to another; without any, the current one."""
+        first = first or self._curr
+        if not first:
+            end = self._prev.end + 1 if self._prev else len(self.sql)
+            return Span(self.sql, end, end)
+        return Span(self.sql, first.start, max(first, last or first, key=lambda t: t.end).end + 1)
+
+    def fault(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        *,
+        hint: str | None = None,
+        detail: str | None = None,
+    ) -> ParseError:
+        """An error at a place in the source; without one, at the current token."""
+        return ParseError(code, message, span=span or self.span(), hint=hint, detail=detail)
+
+    def unsupported(self, what: str, span: Span | None = None, hint: str | None = None) -> Any:
+        """Refuses what SQL has and Ebbtide has not."""
+        raise UnsupportedError(
+            "unsupported-syntax",
+            f"{what} is not in the language",
+            span=span or self.span(),
+            hint=hint,
+        )
+
+    def unexpected(self, expected: str | None = None, *, hint: str | None = None) -> ParseError:
+        """The error that the current token is not what should stand here."""
+        found = f'unexpected "{self._found()}"' if self._curr else "the statement ends too early"
+        message = f"{found}, expected {expected}" if expected else found
+        return self.fault("syntax", message, hint=hint)
+
+    def _found(self) -> str:
+        text = self.sql[self._curr.start : self._curr.end + 1].split("\n")[0]
+        return text if len(text) <= 40 else f"{text[:37]}..."
+
+    def raise_error(self, message: str, token: Token = NOTHING) -> None:
+        """Turns what sqlglot has to say into an error of ours."""
+        for pattern, words in _WORDS:
+            if match := pattern.match(message):
+                text = words.format(*match.groups())
+                break
+        else:
+            text = f'unexpected "{self._found()}"' if self._curr else ""
+        span = self.span(token) if token and not self._curr else self.span()
+        if not self._curr:
+            text = f"the statement ends too early{f': {text}' if text else ''}"
+        raise self.fault("syntax", text, span)
+
+    def _try_parse(self, parse_method: Callable[[], T], retreat: bool = False) -> T | None:
+        index, this = self._index, None
+        try:
+            this = parse_method()
+        except ParseError as error:
+            if error.code == "too-deep":
+                raise
+        finally:
+            if not this or retreat:
+                self._retreat(index)
+        return this
+
+    def _advance(self, times: int = 1) -> None:
+        self._looks += 1
+        if self._looks > LOOKS_PER_TOKEN * (self._tokens_size + 10):
+            raise self.fault("too-deep", "the statement is nested too deeply")
+        super()._advance(times)
+
+    # --- small readers --------------------------------------------------------------------------
+
+    def start(self, tokens: list[Token], sql: str) -> None:
+        """Goes to the beginning of a statement, given as some of the tokens of a source."""
+        self.reset()
+        self._looks = 0
+        self.sql = sql
+        self._chunks = [tokens]
+        self._advance_chunk()
+
+    def at(self, *words: str) -> bool:
+        """Whether the next words are these, in any case and unquoted."""
+        return self._match_text_seq(*words, advance=False)
+
+    def take(self, *words: str) -> bool:
+        """Reads these words if they come next."""
+        return bool(self._match_text_seq(*words))
+
+    def need(self, *words: str, hint: str | None = None) -> None:
+        """Reads these words, which have to come next."""
+        for word in words:
+            if not self.take(word):
+                raise self.unexpected(word, hint=hint)
+
+    def need_token(self, token_type: TokenType, text: str) -> None:
+        """Reads a token, which has to come next."""
+        if not self._match(token_type):
+            raise self.unexpected(f'"{text}"')
+
+    def identifier(self, what: str) -> exp.Identifier:
+        """Reads a name."""
+        first = self._curr
+        if first and first.token_type not in (TokenType.STRING, TokenType.NUMBER):
+            node = self._parse_id_var(any_token=False)
+            if isinstance(node, exp.Identifier) and node.name:
+                mark(node, first.start, self._prev.end + 1)
+                return node
+            self._retreat(self._index - (self._prev is first))
+        raise self.unexpected(what)
+
+    def identifiers(self, what: str) -> list[exp.Identifier]:
+        """Reads one or more names, with commas between."""
+        names = [self.identifier(what)]
+        while self._match(TokenType.COMMA):
+            names.append(self.identifier(what))
+        return names
+
+    def count(self, what: str) -> int:
+        """Reads a number of rows."""
+        if self._curr.token_type is not TokenType.NUMBER or not self._curr.text.isdigit():
+            raise self.fault("bad-count", f"{what} needs a whole number of rows")
+        self._advance()
+        if int(self._prev.text) == 0:
+            raise self.fault("bad-count", f"{what} needs more than nothing", self.span(self._prev))
+        return int(self._prev.text)

@@ -1,0 +1,212 @@
+"""The statements of the language, as values.
+
+A statement is a frozen dataclass; what it holds of queries and expressions are nodes of sqlglot
+(see the package's docstring).  Two statements are equal if they say the same; where they stood in
+the text is in their spans, which do not count.
+
+    Statement = CreateStream | CreateTable | CreateView | InsertInto | Query
+              | Explain | Show | Drop
+
+Nothing here knows whether a name exists or a type fits.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from ebbtide.core.declaration import Late
+from ebbtide.core.types import Type
+from ebbtide.errors import Span
+
+__all__ = [
+    "ColumnDefinition",
+    "CreateStream",
+    "CreateTable",
+    "CreateView",
+    "Drop",
+    "Emit",
+    "Explain",
+    "Files",
+    "InsertInto",
+    "Kind",
+    "Name",
+    "Period",
+    "Progress",
+    "Query",
+    "Show",
+    "Statement",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it was written, without its quotes."""
+
+    text: str
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A fixed length of time."""
+
+    us: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """A column of a declared stream or table."""
+
+    name: Name
+    type: Type
+    nullable: bool
+    comment: str | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """PROGRESS FOR attribute AS attribute - delay."""
+
+    attribute: Name
+    delay_us: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """FROM FILES 'path' FORMAT format OPTIONS (key 'value', ...); the format in lower case."""
+
+    path: str
+    format: str
+    options: tuple[tuple[str, str], ...]
+    span: Span = field(compare=False, repr=False)
+
+
+class Emit(Enum):
+    """What a query shows: every change, or what will not change any more."""
+
+    CHANGES = "CHANGES"
+    FINAL = "FINAL"
+
+
+class Kind(Enum):
+    """What the catalog holds."""
+
+    STREAM = "STREAM"
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+    QUERY = "QUERY"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query and how it is emitted; `emit` None leaves that to the default."""
+
+    body: exp.Expr
+    emit: Emit | None
+    allow_unbounded_state: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateStream:
+    """CREATE STREAM name (columns, PRIMARY KEY (key), PROGRESS ...) and its clauses."""
+
+    name: Name
+    columns: tuple[ColumnDefinition, ...]
+    key: tuple[Name, ...]
+    progress: tuple[Progress, ...]
+    files: Files | None
+    op: Name | None
+    append_only: bool
+    retain: Period | None
+    late: Late | None
+    idle_after: Period | None
+    not_beyond: Period | None
+    or_replace: bool
+    if_not_exists: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """CREATE TABLE name (columns, PRIMARY KEY (key), PROGRESS ...) and its clauses."""
+
+    name: Name
+    columns: tuple[ColumnDefinition, ...]
+    key: tuple[Name, ...]
+    progress: tuple[Progress, ...]
+    files: Files | None
+    time: Name | None
+    op: Name | None
+    sequence: Name | None
+    lifetime: Period | None
+    retain: Period | None
+    late: Late | None
+    idle_after: Period | None
+    not_beyond: Period | None
+    or_replace: bool
+    if_not_exists: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    """CREATE VIEW name (columns, PROGRESS FOR progress) AS body; None where nothing is declared."""
+
+    name: Name
+    columns: tuple[Name, ...] | None
+    progress: tuple[Name, ...] | None
+    body: exp.Expr
+    or_replace: bool
+    if_not_exists: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InsertInto:
+    """INSERT INTO target (columns) query; without columns, None."""
+
+    target: Name
+    columns: tuple[Name, ...] | None
+    query: Query
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """EXPLAIN query, or EXPLAIN JSON query."""
+
+    query: Query
+    json: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW STREAMS, TABLES, VIEWS or QUERIES."""
+
+    kind: Kind
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """DROP STREAM, TABLE or VIEW name."""
+
+    kind: Kind
+    name: Name
+    if_exists: bool
+    span: Span = field(compare=False, repr=False)
+
+
+Statement: TypeAlias = (
+    CreateStream | CreateTable | CreateView | InsertInto | Query | Explain | Show | Drop
+)
