@@ -242,7 +242,7 @@ def admits(type_: Type, value: Value) -> bool:
                 isinstance(value, Decimal)
                 and value.is_finite()
                 and value.as_tuple().exponent == -type_.scale
-                and abs(value) < type_.limit
+                and value.copy_abs() < type_.limit
             )
         case StringType():
             return isinstance(value, str)
