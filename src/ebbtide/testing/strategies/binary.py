@@ -1,0 +1,88 @@
+"""Builders of random operators on two relations: products, joins and set operations."""
+
+from __future__ import annotations
+
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    Outer,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.relation import Relation
+from ebbtide.testing.strategies.expressions import join_predicate_from
+from ebbtide.testing.strategies.growth import Builder, Growth, conformed, narrow
+
+
+def product(growth: Growth) -> Relation:
+    return Product(*growth.inputs())
+
+
+def join(growth: Growth) -> Relation:
+    left, right = growth.inputs()
+    return Join(left, right, join_predicate_from(growth.draw, left.schema, right.schema))
+
+
+def semi_join(growth: Growth) -> Relation:
+    left, right = growth.inputs()
+    return SemiJoin(left, right, join_predicate_from(growth.draw, left.schema, right.schema))
+
+
+def anti_join(growth: Growth) -> Relation:
+    left, right = growth.inputs()
+    return AntiJoin(left, right, join_predicate_from(growth.draw, left.schema, right.schema))
+
+
+def outer_join(growth: Growth) -> Relation:
+    left, right = growth.inputs()
+    predicate = join_predicate_from(growth.draw, left.schema, right.schema)
+    return OuterJoin(left, right, predicate, growth.choose(list(Outer)))
+
+
+def union_all(growth: Growth) -> Relation:
+    return UnionAll(*_aligned(growth))
+
+
+def max_union(growth: Growth) -> Relation:
+    return MaxUnion(*_aligned(growth))
+
+
+def difference(growth: Growth) -> Relation:
+    return Difference(*_aligned(growth))
+
+
+def strict_difference(growth: Growth) -> Relation:
+    return StrictDifference(*_aligned(growth))
+
+
+def intersection(growth: Growth) -> Relation:
+    return Intersection(*_aligned(growth), all=growth.choose([True, False]))
+
+
+def _aligned(growth: Growth) -> tuple[Relation, Relation]:
+    left = narrow(growth, growth.input())
+    right = conformed(growth, growth.input(multiply=0), left.schema)
+    return left, right
+
+
+MULTIPLYING: dict[type[Relation], Builder] = {
+    Product: product,
+    Join: join,
+    OuterJoin: outer_join,
+}
+
+BINARY: dict[type[Relation], Builder] = {
+    SemiJoin: semi_join,
+    AntiJoin: anti_join,
+    UnionAll: union_all,
+    MaxUnion: max_union,
+    Difference: difference,
+    StrictDifference: strict_difference,
+    Intersection: intersection,
+}
