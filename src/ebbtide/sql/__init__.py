@@ -26,8 +26,8 @@ Queries (`Query.body`, `CreateView.body`, `StreamOperator.this`, `Subquery.this`
     exp.Where, exp.Having, exp.Limit/exp.Offset
                         this; this; expression
     exp.Group           expressions: any expression, or a literal number for a position
-    exp.Order           expressions [exp.Ordered]: this, desc (True or False or None), nulls_first
-                        (always set: Spark's default is NULLs first ascending, last descending)
+    exp.Order           expressions [exp.Ordered]: this, desc (True or None), nulls_first (always
+                        set: by default NULLs are first ascending and last descending)
 
 Sources (`exp.From.this`, `exp.Join.this`, and inside of each other)
 
@@ -40,9 +40,9 @@ Sources (`exp.From.this`, `exp.Join.this`, and inside of each other)
     nodes.Istream, ...  as above, with alias
     nodes.Joined        this (source), joins: a join in parentheses, or just a source in them
     exp.TableAlias      this (exp.Identifier or None), columns [exp.Identifier]
-    exp.Join            this (source); side LEFT, RIGHT, FULL or None; kind INNER, OUTER, CROSS,
-                        SEMI, ANTI or None; on; using [exp.Identifier]; a comma is a Join with
-                        neither side, kind, on nor using
+    exp.Join            this (source); side LEFT, RIGHT, FULL or None; kind CROSS, SEMI, ANTI or
+                        None (INNER and OUTER are left out); on; using [exp.Identifier]; a comma
+                        is a Join with neither side, kind, on nor using
 
 Windows: nodes.RangeWindow(size, slide), FixedWindow(size), RowsWindow(count, slide, partition_by),
 NowWindow(), UnboundedWindow(), each with on (exp.Identifier or None).  Sizes are nodes.Duration,

@@ -7,6 +7,7 @@ read, `INTERVAL '1 02:03:04' DAY TO SECOND` among them.
 
 import re
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -18,6 +19,11 @@ from ebbtide.sql.reading import Reader, located
 __all__ = ["DurationReader"]
 
 _EXAMPLE = "15 MINUTES"
+
+_SINGULARS = frozenset(time.UNITS)
+
+# About how many days the units have that have no fixed length.
+_DAYS = {"MONTH": 30, "QUARTER": 91, "YEAR": 365}
 
 _PART = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)")
 
@@ -55,9 +61,26 @@ class DurationReader(Reader):
     ) -> Duration | None:
         first = self._curr
         if not self._begins_interval():
+            self._check_constant()
             return None
         self._advance()
         return self._duration_parts(first, "INTERVAL")
+
+    def _check_constant(self) -> None:
+        """Refuses INTERVAL x MINUTES, which sqlglot would take for three names."""
+        tokens = self._tokens[self._index : self._index + 3]
+        if len(tokens) < 3 or tokens[0].token_type is not TokenType.INTERVAL:
+            return
+        _, value, unit = tokens
+        singular = unit.text.upper().removesuffix("S")
+        if value.token_type in (TokenType.VAR, TokenType.IDENTIFIER) and singular in _SINGULARS:
+            written = self.sql[value.start : value.end + 1]
+            raise self.fault(
+                "bad-duration",
+                "an interval is a constant",
+                self.span(tokens[0], unit),
+                hint=f"write {written} * INTERVAL 1 {singular}",
+            )
 
     def _begins_interval(self) -> bool:
         """Whether INTERVAL stands here and is no name."""
@@ -113,7 +136,7 @@ class DurationReader(Reader):
         return self.fault(
             "bad-duration",
             f"{of} needs a duration, and {found}",
-            hint=hint or f"a duration is written {_EXAMPLE}",
+            hint=hint or f"a duration is {_EXAMPLE}",
         )
 
     def _unit(self, of: str) -> int:
@@ -123,14 +146,24 @@ class DurationReader(Reader):
         try:
             length = time.unit(name.text)
         except QueryError as error:
-            known = error.code == "no-fixed-length" or name.token_type is TokenType.VAR
-            raise (
-                self.fault(error.code, error.message, self.span(name), hint=error.hint)
-                if known
-                else self._missing_unit(of)
-            ) from None
+            if error.code == "no-fixed-length":
+                raise self._no_fixed_length(error) from None
+            if name.token_type is not TokenType.VAR:
+                raise self._missing_unit(of) from None
+            near = get_close_matches(name.text.upper(), [f"{unit}S" for unit in time.UNITS], 1)
+            hint = f"write {near[0]}" if near else error.hint
+            raise self.fault(error.code, error.message, self.span(name), hint=hint) from None
         self._advance()
         return length
+
+    def _no_fixed_length(self, error: QueryError) -> ParseError:
+        """Months and years have no fixed length; the hint has the days that come nearest."""
+        number, name = self._prev, self._curr
+        days = _DAYS[name.text.upper().removesuffix("S")]
+        if number and number.token_type is TokenType.NUMBER and number.text.isdigit():
+            hint = f"write {int(number.text) * days} DAYS"
+            return self.fault(error.code, error.message, self.span(number, name), hint=hint)
+        return self.fault(error.code, error.message, self.span(name), hint=error.hint)
 
     def _missing_unit(self, of: str) -> ParseError:
         number = self._prev
@@ -146,8 +179,8 @@ class DurationReader(Reader):
     def _quoted(self, first: Token, value: Token) -> int:
         """`'15' MINUTE`, `'1 02:03:04' DAY TO SECOND`, or a text that has its units in it."""
         span = self.span(value)
-        if _SINGULARS.get(self._curr.text.upper().removesuffix("S")) is None:
-            if self._curr.text.upper().removesuffix("S") in ("MONTH", "YEAR", "QUARTER"):
+        if self._curr.text.upper().removesuffix("S") not in _SINGULARS:
+            if self._curr.text.upper().removesuffix("S") in _DAYS:
                 self._unit("INTERVAL")
             return self._with_units(value.text, span)
         begin = self._curr.text.upper().removesuffix("S")
@@ -168,11 +201,12 @@ class DurationReader(Reader):
             total += Decimal(f"{match[1]}{match[2]}") * length
             end = match.end()
         if end == 0 or text[end:].strip():
+            number = text.strip().isdigit()
             raise self.fault(
                 "bad-duration",
                 f"'{text}' is not a duration",
                 span,
-                hint=f"a duration is written {_EXAMPLE}",
+                hint=f"write {span.text} MINUTES" if number else f"a duration is {_EXAMPLE}",
             )
         return self._whole(total, span)
 
@@ -211,6 +245,3 @@ class DurationReader(Reader):
         if not us.is_finite() or us != us.to_integral_value() or abs(us) >= time.INF:
             raise self.fault("bad-duration", "a duration is a whole number of microseconds", span)
         return int(us)
-
-
-_SINGULARS = dict.fromkeys(time.UNITS, True)

@@ -1,56 +1,88 @@
 """From text to statements.
 
-Law: every text gives statements or one error of ours that points into it; nothing that is written
-is ignored.
+Law: every text gives statements or one error of ours that points into it, in time that follows the
+length of the text; nothing that is written is ignored.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
+from sqlglot import exp
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.errors import ParseError, Span
+from ebbtide.errors import EbbtideError, ParseError, Span
+from ebbtide.sql.checks import check
 from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.statements import StatementParser
-from ebbtide.sql.syntax import Query, Statement
+from ebbtide.sql.syntax import CreateView, Explain, InsertInto, Query, Statement
 
-__all__ = ["parse", "parse_query"]
+__all__ = ["MAX_NESTING", "parse", "parse_query"]
 
-T = TypeVar("T")
+S = TypeVar("S", bound=Statement)
+
+MAX_NESTING = 24
+
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
+_UNTERMINATED = re.compile(r"Missing (.+) from \d+:(\d+)")
+_COMMENT = re.compile(r"--[^\n\r]*|/\*|\*/")
 
 
 def parse(script: str) -> tuple[Statement, ...]:
-    """The statements of a script, with a semicolon between any two."""
-    return tuple(_parser(part, script).statement() for part in _split(script))
+    """The statements of a script, with a semicolon between any two.
+
+    >>> [type(statement).__name__ for statement in parse("SHOW VIEWS; SELECT * FROM bids [NOW]")]
+    ['Show', 'Query']
+    """
+    return tuple(_read(part, script, StatementParser.statement) for part in _split(script))
 
 
 def parse_query(text: str) -> Query:
     """The one query that a text holds."""
     parts = list(_split(text))
-    if len(parts) != 1:
-        raise ParseError(
-            "empty-statement" if not parts else "one-query",
-            "there is no query" if not parts else "there is more than one query",
-            span=Span(text, parts[1][0].start if parts else 0, len(text)),
-        )
-    return _parser(parts[0], text).query_statement()
+    if not parts:
+        raise ParseError("empty-statement", "there is no query", span=Span(text, 0, len(text)))
+    if len(parts) > 1:
+        span = Span(text, parts[1][0].start, parts[-1][-1].end + 1)
+        raise ParseError("one-query", "there is more than one statement", span=span)
+    return _read(parts[0], text, StatementParser.query_statement)
 
 
-def _parser(tokens: list[Token], source: str) -> StatementParser:
+def _read(tokens: list[Token], source: str, read: Callable[[StatementParser], S]) -> S:
+    """One statement, read by a method of the parser, and checked."""
+    _check_nesting(tokens, source)
     parser = cast(StatementParser, Ebbtide().parser())
-    parser.start(tokens, source)
-    return parser
+    try:
+        parser.start(tokens, source)
+        statement = read(parser)
+        for tree in _trees(statement):
+            check(tree, source)
+    except EbbtideError:
+        raise
+    except RecursionError:
+        raise _too_deep(Span(source, tokens[0].start, tokens[-1].end + 1)) from None
+    except Exception as error:
+        # sqlglot trusts its input in places; whatever it trips over is a statement it cannot read.
+        raise ParseError("syntax", "the statement cannot be read", span=parser.span()) from error
+    return statement
+
+
+def _trees(statement: Statement) -> Iterator[exp.Expr]:
+    match statement:
+        case Query() | CreateView():
+            yield statement.body
+        case InsertInto() | Explain():
+            yield statement.query.body
+        case _:
+            return
 
 
 def _split(script: str) -> Iterator[list[Token]]:
-    """The tokens of each statement."""
-    try:
-        tokens = Ebbtide().tokenize(script)
-    except TokenError as error:
-        raise ParseError("syntax", str(error), span=Span(script, 0, len(script))) from error
+    """The tokens of each statement that is not empty."""
     part: list[Token] = []
-    for token in tokens:
+    for token in _tokens(script):
         if token.token_type is not TokenType.SEMICOLON:
             part.append(token)
         elif part:
@@ -58,3 +90,67 @@ def _split(script: str) -> Iterator[list[Token]]:
             part = []
     if part:
         yield part
+
+
+def _tokens(script: str) -> list[Token]:
+    try:
+        tokens = Ebbtide().tokenize(script)
+    except TokenError as error:
+        raise _bad_token(str(error.__cause__ or error), script) from error
+    end = 0
+    for token in tokens:
+        _check_comments(script, end, token.start)
+        end = token.end + 1
+    _check_comments(script, end, len(script))
+    return tokens
+
+
+def _bad_token(message: str, script: str) -> ParseError:
+    if match := _UNTERMINATED.search(message):
+        quote, start = match[1], min(int(match[2]), len(script))
+        what = "name" if quote == "`" else "text"
+        return ParseError(
+            "unterminated",
+            f"the {what} that begins here does not end",
+            span=Span(script, start, len(script)),
+            hint=f"close it with {quote}",
+        )
+    place = re.search(r"from \d+:(\d+)", message)
+    start = min(int(place[1]), len(script)) if place else 0
+    return ParseError(
+        "bad-literal", "the text cannot be read from here", span=Span(script, start, len(script))
+    )
+
+
+def _check_comments(script: str, start: int, end: int) -> None:
+    """Refuses a comment that does not end; between two tokens there is space and comments."""
+    opened: list[int] = []
+    for match in _COMMENT.finditer(script, start, end):
+        if match[0] == "/*":
+            opened.append(match.start())
+        elif match[0] == "*/" and opened:
+            opened.pop()
+    if opened:
+        raise ParseError(
+            "unterminated",
+            "the comment that begins here does not end",
+            span=Span(script, opened[0], end),
+            hint="close it with */",
+        )
+
+
+def _check_nesting(tokens: list[Token], source: str) -> None:
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth > MAX_NESTING:
+            raise _too_deep(Span(source, token.start, token.end + 1))
+
+
+def _too_deep(span: Span) -> ParseError:
+    return ParseError(
+        "too-deep",
+        f"the statement is nested more than {MAX_NESTING} levels deep",
+        span=span,
+        hint="name parts of it in WITH or in views",
+    )

@@ -5,7 +5,8 @@ nestings takes exponential time; here it may look at each token so many times an
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -15,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import ParseError, Span, UnsupportedError
 from ebbtide.sql.spans import mark
+from ebbtide.sql.words import CLAUSES
 
 __all__ = ["Reader", "located"]
 
@@ -26,14 +28,19 @@ NOTHING = Token(TokenType.SENTINEL, "")
 
 LOOKS_PER_TOKEN = 400
 
-_WORDS = (
-    (re.compile(r"Expect(?:ed|ing) ([()\]])$"), 'expected "{0}"'),
-    (re.compile(r"Expected (END|AS|TYPE) after (CASE|CAST)"), "expected {0} to complete {1}"),
-    (re.compile(r"Expected CTE to have alias"), "expected a name after WITH"),
-    (re.compile(r"Failed to parse any statement following CTE"), "expected a query after WITH"),
-    (re.compile(r"Found multiple '(.*)' clauses"), "{0} stands here a second time"),
-    (re.compile(r"Cannot specify both ALL and DISTINCT"), "SELECT has both ALL and DISTINCT"),
+# What sqlglot says that it expects, in words of ours.
+_EXPECTED = (
+    (re.compile(r"Expect(?:ed|ing) ([()\]])$"), '"{0}"'),
+    (re.compile(r"Expected (END|AS|TYPE) after (CASE|CAST)"), "{0} to complete {1}"),
+    (re.compile(r"Expected CTE to have alias"), "a name after WITH"),
+    (re.compile(r"Failed to parse any statement following CTE"), "a query after WITH"),
 )
+_TWICE = re.compile(r"Found multiple '(.*)' clauses")
+_CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
+
+
+def _ending(expected: str | None) -> str:
+    return "the statement ends too early" + (f", {expected}" if expected else "")
 
 
 def located(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
@@ -86,11 +93,43 @@ class Reader(SparkParser):
             hint=hint,
         )
 
-    def unexpected(self, expected: str | None = None, *, hint: str | None = None) -> ParseError:
+    def unexpected(self, expected: str | None = None) -> ParseError:
         """The error that the current token is not what should stand here."""
-        found = f'unexpected "{self._found()}"' if self._curr else "the statement ends too early"
+        if misplaced := self._misplaced():
+            return misplaced
+        if not self._curr:
+            return self.fault("syntax", _ending(f"expected {expected}" if expected else None))
+        found = f'unexpected "{self._found()}"'
         message = f"{found}, expected {expected}" if expected else found
-        return self.fault("syntax", message, hint=hint)
+        words = _CAPITALS.findall(expected) if expected else []
+        if misspelt := self._misspelt(words or CLAUSES):
+            token, word = misspelt
+            return self.fault("syntax", message, self.span(token), hint=f"write {word}")
+        return self.fault("syntax", message)
+
+    def _misspelt(self, words: Sequence[str]) -> tuple[Token, str] | None:
+        """A token here that looks like one of the words, and the word."""
+        for token in (self._curr, self._prev):
+            if token.token_type is TokenType.VAR and token.text.upper() not in words:
+                near = get_close_matches(token.text.upper(), words, 1, 0.74)
+                if near:
+                    return token, near[0]
+        return None
+
+    def _misplaced(self) -> ParseError | None:
+        """The error that EMIT or ALLOW stands inside of a query."""
+        first, index = self._curr, self._index
+        emit = self._match_text_seq("EMIT") and self._match_texts(("CHANGES", "FINAL"))
+        if emit or self._match_text_seq("ALLOW", "UNBOUNDED", "STATE"):
+            span = self.span(first, self._prev)
+            return self.fault(
+                "misplaced-emit",
+                f"{span.text.upper()} belongs at the end of a query that is started",
+                span,
+                hint="say it once, after the outermost query; a view or a subquery has none",
+            )
+        self._retreat(index)
+        return None
 
     def _found(self) -> str:
         text = self.sql[self._curr.start : self._curr.end + 1].split("\n")[0]
@@ -98,16 +137,13 @@ class Reader(SparkParser):
 
     def raise_error(self, message: str, token: Token = NOTHING) -> None:
         """Turns what sqlglot has to say into an error of ours."""
-        for pattern, words in _WORDS:
+        for pattern, expected in _EXPECTED:
             if match := pattern.match(message):
-                text = words.format(*match.groups())
-                break
-        else:
-            text = f'unexpected "{self._found()}"' if self._curr else ""
-        span = self.span(token) if token and not self._curr else self.span()
-        if not self._curr:
-            text = f"the statement ends too early{f': {text}' if text else ''}"
-        raise self.fault("syntax", text, span)
+                raise self.unexpected(expected.format(*match.groups()))
+        if match := _TWICE.match(message):
+            words = f"{match[1]} stands here a second time"
+            raise self.fault("duplicate-clause", words, self.span(token))
+        raise self.unexpected()
 
     def _try_parse(self, parse_method: Callable[[], T], retreat: bool = False) -> T | None:
         index, this = self._index, None
@@ -145,11 +181,11 @@ class Reader(SparkParser):
         """Reads these words if they come next."""
         return bool(self._match_text_seq(*words))
 
-    def need(self, *words: str, hint: str | None = None) -> None:
+    def need(self, *words: str) -> None:
         """Reads these words, which have to come next."""
         for word in words:
             if not self.take(word):
-                raise self.unexpected(word, hint=hint)
+                raise self.unexpected(word)
 
     def need_token(self, token_type: TokenType, text: str) -> None:
         """Reads a token, which has to come next."""

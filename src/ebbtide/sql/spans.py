@@ -2,16 +2,24 @@
 
 Law: the span of a node covers the spans of its parts.  The parser marks what it reads with the
 characters from the first token to the last; a node that was put together from others, such as
-`a + b`, covers what they cover.  Marks are kept beside the node and do not count in comparisons.
+`a + b`, covers what they cover.  Joins and set operations stand where their words stand, for a
+reader wants to see those and not the whole query.  Marks are kept beside the node and do not count
+in comparisons.
 """
 
 from sqlglot import exp
 
 from ebbtide.errors import Span
 
-__all__ = ["mark", "marked", "span_of"]
+__all__ = ["focus", "mark", "marked", "span_of"]
 
 _MARK = "span"
+_FOCUS = "focus"
+
+
+def focus(node: exp.Expr, span: Span) -> None:
+    """Notes the words that the node is known by, whatever it covers."""
+    node.meta[_FOCUS] = (span.start, span.end)
 
 
 def mark(node: exp.Expr, start: int, end: int) -> None:
@@ -33,6 +41,9 @@ def marked(node: exp.Expr) -> tuple[int, int] | None:
 
 def span_of(node: exp.Expr, source: str) -> Span:
     """The part of the source that the node was read from; all of it if that is not known."""
+    words: tuple[int, int] | None = node.meta_get(_FOCUS)
+    if words is not None:
+        return Span(source, *words)
     places = [place for part in node.walk() if (place := marked(part)) is not None]
     if not places:
         return Span(source, 0, len(source))

@@ -1,12 +1,14 @@
 """The types of the language, from what sqlglot makes of their names."""
 
+from difflib import get_close_matches
+
 from sqlglot import exp
 
 from ebbtide.core import types
 from ebbtide.errors import ParseError, QueryError, Span
 from ebbtide.sql.spans import span_of
 
-__all__ = ["data_type"]
+__all__ = ["data_type", "unknown_type"]
 
 _SIMPLE = {
     exp.DType.BOOLEAN: types.BOOLEAN,
@@ -21,6 +23,30 @@ _SIMPLE = {
     exp.DType.TIMESTAMP: types.TIMESTAMP,
     exp.DType.TIMESTAMPTZ: types.TIMESTAMP,
     exp.DType.TIMESTAMPLTZ: types.TIMESTAMP,
+}
+
+_WRITTEN = "BOOLEAN TINYINT SMALLINT INT BIGINT DOUBLE DECIMAL STRING BINARY DATE TIMESTAMP"
+_NAMES = _WRITTEN.split()
+
+# What other systems call a type that is here.
+_SYNONYMS = {
+    "BLOB": "BINARY",
+    "BOOL": "BOOLEAN",
+    "CHAR": "STRING",
+    "DATETIME": "TIMESTAMP",
+    "FLOAT": "DOUBLE",
+    "FLOAT8": "DOUBLE",
+    "INT2": "SMALLINT",
+    "INT32": "INT",
+    "INT4": "INT",
+    "INT64": "BIGINT",
+    "INT8": "BIGINT",
+    "NUMBER": "DECIMAL",
+    "REAL": "DOUBLE",
+    "TEXT": "STRING",
+    "TIMESTAMPTZ": "TIMESTAMP",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
+    "VARCHAR": "STRING",
 }
 
 
@@ -38,13 +64,20 @@ def data_type(node: exp.Expr, source: str) -> types.Type:
             return types.StructType(tuple(_field(part, source) for part in inner))
         if isinstance(kind, exp.Interval):
             return types.INTERVAL
-    span = span_of(node, source)
-    raise ParseError(
+    raise unknown_type(span_of(node, source))
+
+
+def unknown_type(span: Span) -> ParseError:
+    """The error that there is no such type, with the one that comes nearest."""
+    name = span.text.upper().partition("(")[0].strip()
+    near = [_SYNONYMS[name]] if name in _SYNONYMS else get_close_matches(name, _NAMES, 1)
+    return ParseError(
         "unknown-type",
         f'"{span.text}" is not a type of the language',
         span=span,
-        hint="the types are BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DOUBLE, DECIMAL(p, s), "
+        detail="the types are BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DOUBLE, DECIMAL(p, s), "
         "STRING, BINARY, DATE, TIMESTAMP, ARRAY<...> and STRUCT<...>",
+        hint=f"write {near[0]}" if near else None,
     )
 
 

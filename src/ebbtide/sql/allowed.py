@@ -1,0 +1,130 @@
+"""The nodes that a tree may hold, with the arguments that each may have; and words for others."""
+
+from sqlglot import exp
+
+from ebbtide.sql import nodes
+
+__all__ = ["ALLOWED", "WORDS"]
+
+_MODIFIERS = "with_ order limit offset"
+_BINARY = "this expression"
+
+_TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
+    # queries
+    f"{_MODIFIERS} distinct expressions from_ joins where group having": (exp.Select,),
+    f"{_MODIFIERS} {_BINARY} distinct": (exp.Union, exp.Intersect, exp.Except),
+    f"{_MODIFIERS} {_BINARY}": (nodes.MaxUnion,),
+    f"{_MODIFIERS} this alias": (exp.Subquery,),
+    "expressions alias": (exp.Values,),
+    "with_ this alias": (nodes.Istream, nodes.Dstream),
+    "with_ this every alias": (nodes.Rstream,),
+    "expressions": (exp.With, exp.Group, exp.Order, exp.Tuple),
+    "expression": (exp.Limit, exp.Offset),
+    "this desc nulls_first": (exp.Ordered,),
+    "": (exp.Distinct, exp.Null),
+    # sources
+    "this side kind on using": (exp.Join,),
+    "this joins": (nodes.Joined,),
+    "this window alias": (nodes.Windowed,),
+    "this on size alias": (nodes.Tumble,),
+    "this on slide size alias": (nodes.Hop,),
+    "this on gap partition_by alias": (nodes.Session,),
+    "this on step size alias": (nodes.Cumulate,),
+    "size slide on": (nodes.RangeWindow,),
+    "size on": (nodes.FixedWindow,),
+    "count slide partition_by on": (nodes.RowsWindow,),
+    "on": (nodes.NowWindow, nodes.UnboundedWindow),
+    "this alias": (exp.Table, exp.CTE, exp.Alias),
+    "this columns": (exp.TableAlias,),
+    # expressions
+    "this": (
+        exp.From,
+        exp.Where,
+        exp.Having,
+        exp.Exists,
+        exp.Paren,
+        exp.Neg,
+        exp.Not,
+        exp.BitwiseNot,
+        exp.Boolean,
+        exp.HexString,
+        exp.DataTypeParam,
+    ),
+    _BINARY: (
+        exp.And,
+        exp.Or,
+        exp.EQ,
+        exp.NEQ,
+        exp.LT,
+        exp.LTE,
+        exp.GT,
+        exp.GTE,
+        exp.NullSafeEQ,
+        exp.NullSafeNEQ,
+        exp.Is,
+        exp.Add,
+        exp.Sub,
+        exp.Mul,
+        exp.Mod,
+        exp.IntDiv,
+        exp.BitwiseAnd,
+        exp.BitwiseOr,
+        exp.BitwiseXor,
+        exp.RegexpLike,
+        exp.Escape,
+        exp.Dot,
+    ),
+    f"{_BINARY} safe": (exp.DPipe,),
+    f"{_BINARY} typed safe": (exp.Div,),
+    f"{_BINARY} negate": (exp.Like, exp.ILike),
+    "this table db catalog": (exp.Column,),
+    "this quoted": (exp.Identifier,),
+    "this expressions": (exp.Bracket,),
+    "except_": (exp.Star,),
+    "this is_string": (exp.Literal,),
+    "us": (nodes.Duration,),
+    "this to": (exp.Cast, exp.TryCast),
+    "this expressions nested": (exp.DataType,),
+    "this kind": (exp.ColumnDef,),
+    "this grid": (nodes.FloorTo, nodes.CeilTo),
+    "this low high": (exp.Between,),
+    "this expressions query": (exp.In,),
+    "this ifs default": (exp.Case,),
+    "this true": (exp.If,),
+    "this expressions distinct order filter nulls": (nodes.Call,),
+    "this partition_by order spec over": (exp.Window,),
+    "kind start start_side end end_side": (exp.WindowSpec,),
+}
+
+ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
+    node: frozenset(names.split()) for names, listed in _TABLE.items() for node in listed
+}
+
+_WITHIN_GROUP = "give the order with WITHIN GROUP (ORDER BY ...)"
+
+# What a person calls a node, or an argument of one, that is not allowed; and what to do instead.
+WORDS: dict[object, tuple[str, str | None]] = {
+    exp.Array: ("an array in brackets", "an array is made by ARRAY(...)"),
+    exp.Struct: ("a struct in braces", "a struct is made by STRUCT(...)"),
+    exp.Kwarg: ("an argument by name", None),
+    exp.Slice: ("a part of an array", None),
+    exp.HavingMax: ("HAVING in a call", None),
+    exp.IgnoreNulls: ("IGNORE NULLS here", None),
+    exp.RespectNulls: ("RESPECT NULLS here", None),
+    exp.AtTimeZone: ("AT TIME ZONE", None),
+    exp.BitwiseLeftShift: ("the operator <<", None),
+    exp.BitwiseRightShift: ("the operator >>", None),
+    (exp.With, "recursive"): ("a recursive query", None),
+    (exp.Distinct, "on"): ("DISTINCT ON", None),
+    (exp.Distinct, "expressions"): ("DISTINCT here", None),
+    (exp.Select, "into"): ("SELECT INTO", "use INSERT INTO name SELECT ..."),
+    (exp.Select, "kind"): ("SELECT AS", None),
+    (exp.Order, "this"): ("ORDER BY in a call", _WITHIN_GROUP),
+    (exp.Star, "replace"): ("* REPLACE", None),
+    (exp.Star, "rename"): ("* RENAME", None),
+    (exp.Union, "by_name"): ("BY NAME", None),
+    (exp.Intersect, "by_name"): ("BY NAME", None),
+    (exp.Except, "by_name"): ("BY NAME", None),
+    (exp.CTE, "materialized"): ("MATERIALIZED", None),
+    (exp.Subquery, "joins"): ("a join of queries without SELECT", "put SELECT * FROM before it"),
+}

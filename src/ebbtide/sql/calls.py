@@ -1,0 +1,240 @@
+"""Calls of functions: a name and arguments, with DISTINCT, WITHIN GROUP, FILTER and OVER.
+
+sqlglot knows hundreds of functions by classes of their own, some with changed arguments; here the
+library of functions is Ebbtide's, so every call is a Call, and the special forms of a few functions
+(EXTRACT, TRIM, POSITION, SUBSTRING) are calls as well.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from ebbtide.sql.durations import DurationReader
+from ebbtide.sql.nodes import Call, CeilTo, FloorTo
+from ebbtide.sql.reading import located
+
+__all__ = ["CallParser"]
+
+# The functions that EXTRACT(field FROM t) stands for.
+_EXTRACTS = {
+    "YEAR": "YEAR",
+    "QUARTER": "QUARTER",
+    "MONTH": "MONTH",
+    "WEEK": "WEEKOFYEAR",
+    "DAY": "DAY",
+    "DAYOFMONTH": "DAY",
+    "DAYOFWEEK": "DAYOFWEEK",
+    "DOW": "DAYOFWEEK",
+    "DAYOFYEAR": "DAYOFYEAR",
+    "DOY": "DAYOFYEAR",
+    "HOUR": "HOUR",
+    "MINUTE": "MINUTE",
+    "SECOND": "SECOND",
+}
+
+_TRIMS = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
+
+_NO_PARENTHESES = {
+    TokenType.CURRENT_DATE: "CURRENT_DATE",
+    TokenType.CURRENT_TIMESTAMP: "CURRENT_TIMESTAMP",
+}
+
+
+def _calls(name: str) -> Callable[[], Call]:
+    return lambda: Call(this=name, expressions=[])
+
+
+class CallParser(DurationReader):
+    """Reads calls."""
+
+    FUNCTIONS = {}
+    FUNCTION_PARSERS = {
+        "CAST": lambda self: self._parse_cast(True),
+        "TRY_CAST": lambda self: self._parse_cast(False, safe=True),
+        "FLOOR": lambda self: self._round_to("FLOOR", FloorTo),
+        "CEIL": lambda self: self._round_to("CEIL", CeilTo),
+        "CEILING": lambda self: self._round_to("CEIL", CeilTo),
+        "EXISTS": lambda self: self._exists(),
+        "EXTRACT": lambda self: self._extract(),
+        "TRIM": lambda self: self._trim(),
+        "POSITION": lambda self: self._position(),
+        "SUBSTRING": lambda self: self._substring(),
+        "SUBSTR": lambda self: self._substring(),
+    }
+    NO_PAREN_FUNCTIONS = {token: _calls(name) for token, name in _NO_PARENTHESES.items()}
+    SUBQUERY_PREDICATES = {}
+    LAMBDAS = {
+        TokenType.ARROW: lambda self, _: self.unsupported(
+            "a lambda function", self.span(self._prev)
+        ),
+        TokenType.FARROW: lambda self, _: self.unsupported(
+            "an argument by name", self.span(self._prev)
+        ),
+    }
+
+    _parse_lambda = located(DurationReader._parse_lambda)
+    _parse_function_call = located(DurationReader._parse_function_call)
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        """What may follow a call: WITHIN GROUP, FILTER, IGNORE NULLS and OVER."""
+        if not isinstance(this, exp.Anonymous):
+            return this
+        call = self._call(this)
+        if self.take("WITHIN", "GROUP"):
+            call.set("order", self._parse_wrapped(self._order).expressions)
+        self._parse_nulls(call)
+        if self._next.token_type is TokenType.L_PAREN and self.take("FILTER"):
+            self._advance()
+            if not self._match(TokenType.WHERE):
+                raise self.unexpected("WHERE")
+            call.set("filter", self._parse_disjunction())
+            self.need_token(TokenType.R_PAREN, ")")
+        self._parse_nulls(call)
+        return self._over(call) if self._match(TokenType.OVER) else call
+
+    def _over(self, call: Call) -> exp.Expr:
+        if not self._match(TokenType.L_PAREN):
+            self.unsupported("a named window", hint="repeat the window in parentheses after OVER")
+        partition = (
+            self._parse_csv(self._parse_disjunction)
+            if self._match(TokenType.PARTITION_BY)
+            else None
+        )
+        order = self._parse_order()
+        spec = self._frame()
+        if not self._match(TokenType.R_PAREN):
+            raise self.unexpected('")"')
+        return self.expression(
+            exp.Window(this=call, partition_by=partition, order=order, spec=spec, over="OVER")
+        )
+
+    def _frame(self) -> exp.Expr | None:
+        kind = next((word for word in ("ROWS", "RANGE") if self.take(word)), None)
+        if kind is None:
+            if self.at("GROUPS"):
+                self.unsupported("a frame of GROUPS", hint="a frame is of ROWS or of RANGE")
+            return None
+        if not self._match(TokenType.BETWEEN):
+            start, side = self._bound()
+            return exp.WindowSpec(kind=kind, start=start, start_side=side)
+        start, side = self._bound()
+        if not self._match(TokenType.AND):
+            raise self.unexpected("AND")
+        end, end_side = self._bound()
+        return exp.WindowSpec(kind=kind, start=start, start_side=side, end=end, end_side=end_side)
+
+    def _bound(self) -> tuple[object, str | None]:
+        if self.take("CURRENT", "ROW"):
+            return "CURRENT ROW", None
+        bound = "UNBOUNDED" if self.take("UNBOUNDED") else self._parse_bitwise()
+        for side in ("PRECEDING", "FOLLOWING"):
+            if bound is not None and self.take(side):
+                return bound, side
+        raise self.unexpected("PRECEDING or FOLLOWING" if bound else "a bound of the frame")
+
+    def _order(self) -> exp.Expr:
+        order = self._parse_order()
+        if order is None:
+            raise self.unexpected("ORDER BY")
+        return order
+
+    def _parse_nulls(self, call: Call) -> None:
+        for treatment in ("IGNORE", "RESPECT"):
+            if self.take(treatment, "NULLS"):
+                call.set("nulls", treatment)
+
+    def _call(self, anonymous: exp.Anonymous) -> Call:
+        name = anonymous.this
+        call = Call(this=(name if isinstance(name, str) else name.name).upper(), expressions=[])
+        call.meta.update(anonymous.meta)
+        arguments = anonymous.expressions
+        if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
+            call.set("distinct", True)
+            arguments = arguments[0].expressions
+        if len(arguments) == 1 and isinstance(arguments[0], exp.IgnoreNulls | exp.RespectNulls):
+            call.set("nulls", "IGNORE" if isinstance(arguments[0], exp.IgnoreNulls) else "RESPECT")
+            arguments = [arguments[0].this]
+        call.set("expressions", arguments)
+        return call
+
+    def _named(self, name: str, *arguments: exp.Expr | None) -> exp.Anonymous:
+        """A call of a function in a special form, for `_parse_window` to make a Call of."""
+        if any(argument is None for argument in arguments):
+            raise self.unexpected("an argument")
+        return exp.Anonymous(this=name, expressions=list(arguments))
+
+    def _round_to(self, name: str, node: type[exp.Expression]) -> exp.Expr:
+        arguments = self._parse_csv(lambda: self._parse_lambda())
+        if len(arguments) == 1 and self.take("TO"):
+            rounded = node(this=arguments[0], grid=self.unit_or_duration(name))
+            return self._closed(rounded)
+        return self._closed(self._named(name, *arguments))
+
+    def _closed(self, node: exp.Expr) -> exp.Expr:
+        """The node, if the parenthesis of its call is closed; sqlglot does not insist on that."""
+        if not self._match(TokenType.R_PAREN, advance=False):
+            raise self.unexpected('")"')
+        return node
+
+    def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
+        operand = self._parse_disjunction()
+        if not self._match(TokenType.ALIAS):
+            raise self.unexpected("AS")
+        to = self._parse_types()
+        if operand is None or to is None:
+            raise self.unexpected("a type")
+        node = exp.Cast(this=operand, to=to) if strict else exp.TryCast(this=operand, to=to)
+        return self._closed(self.expression(node))
+
+    def build_cast(self, strict: bool, **kwargs: Any) -> exp.Expr:
+        cast = super().build_cast(strict, **kwargs)
+        cast.args["to"].set("nested", False)
+        return exp.Cast(this=cast.this, to=cast.args["to"])
+
+    def _exists(self) -> exp.Expr:
+        return self._closed(exp.Exists(this=self.query()))
+
+    def query(self) -> exp.Expr:
+        """Reads a query."""
+        raise NotImplementedError
+
+    def _extract(self) -> exp.Expr:
+        field = self._curr
+        self._advance()
+        function = _EXTRACTS.get(field.text.upper())
+        if function is None:
+            raise self.fault(
+                "unknown-field",
+                f'EXTRACT knows no field "{field.text}"',
+                self.span(field),
+                detail=f"the fields are {', '.join(_EXTRACTS)}",
+            )
+        if not self._match(TokenType.FROM):
+            raise self.unexpected("FROM")
+        return self._closed(self._named(function, self._parse_bitwise()))
+
+    def _trim(self) -> exp.Expr:
+        kind = self._prev.text.upper() if self._match_texts(tuple(_TRIMS)) else None
+        first = self._parse_bitwise()
+        if self._match(TokenType.FROM):
+            return self._closed(self._named(_TRIMS[kind or "BOTH"], self._parse_bitwise(), first))
+        if kind is not None:
+            raise self.unexpected("FROM")
+        rest = [self._parse_bitwise()] if self._match(TokenType.COMMA) else []
+        return self._closed(self._named("TRIM", first, *rest))
+
+    def _position(self) -> exp.Expr:
+        first = self._parse_bitwise()
+        if not self._match(TokenType.IN):
+            self.need_token(TokenType.COMMA, ",")
+        return self._closed(self._named("POSITION", first, self._parse_bitwise()))
+
+    def _substring(self) -> exp.Expr:
+        arguments: list[exp.Expr | None] = list(self._parse_csv(self._parse_bitwise))
+        if len(arguments) == 1 and self._match(TokenType.FROM):
+            arguments.append(self._parse_bitwise())
+            if self.take("FOR"):
+                arguments.append(self._parse_bitwise())
+        return self._closed(self._named("SUBSTRING", *arguments))

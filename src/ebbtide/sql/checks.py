@@ -1,0 +1,192 @@
+"""The last look at a tree: nothing is in it that Ebbtide does not have.
+
+sqlglot reads many dialects, and a clause of another one must not be passed over in silence.  This
+pass changes nothing.  It goes by what is allowed (`allowed`), which is also what the package's
+docstring promises to whoever reads the tree, and by where it is allowed, below.
+"""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from sqlglot import exp
+
+from ebbtide.errors import ParseError, UnsupportedError
+from ebbtide.sql import nodes
+from ebbtide.sql.allowed import ALLOWED, WORDS
+from ebbtide.sql.spans import span_of
+from ebbtide.sql.types import data_type
+
+__all__ = ["MAX_DEPTH", "check"]
+
+MAX_DEPTH = 150
+
+_SOURCES = (exp.From, exp.Join, nodes.Joined, nodes.Windowed, nodes.TableFunction)
+_QUERIES = (exp.Select, exp.SetOperation, exp.Values, nodes.StreamOperator)
+_HOLD_QUERIES = (exp.Subquery, exp.Exists, exp.CTE, exp.SetOperation, nodes.StreamOperator)
+
+
+def check(root: exp.Expr, source: str) -> None:
+    """Refuses a tree that holds what is not in the language, or is too deep to be walked."""
+    stack = [(root, 1)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise ParseError(
+                "too-deep",
+                f"an expression has more than {MAX_DEPTH} levels",
+                span=span_of(root, source),
+                hint="name parts of it in WITH, or use IN (...) for a long OR",
+            )
+        _check_node(node, source)
+        stack += [(child, depth + 1) for child in node.iter_expressions()]
+
+
+def _check_node(node: exp.Expr, source: str) -> None:
+    allowed = ALLOWED.get(type(node))
+    if allowed is None:
+        _refuse(node, source, *WORDS.get(type(node), (node.key.upper(), None)))
+    for name, value in node.args.items():
+        if name not in allowed and value not in (None, False, []):
+            words = WORDS.get((type(node), name), (f"{name.strip('_').upper()} here", None))
+            _refuse(value if isinstance(value, exp.Expr) else node, source, *words)
+    for kind, rule in _RULES.items():
+        if isinstance(node, kind):
+            rule(node, source)
+
+
+def _refuse(node: exp.Expr, source: str, what: str, hint: str | None) -> NoReturn:
+    raise UnsupportedError(
+        "unsupported-syntax",
+        f"{what} is not in the language",
+        span=span_of(node, source),
+        hint=hint,
+    )
+
+
+def _wrong(node: exp.Expr, source: str, message: str, hint: str | None = None) -> NoReturn:
+    raise ParseError("syntax", message, span=span_of(node, source), hint=hint)
+
+
+# --- where it is allowed -----------------------------------------------------------------------
+
+
+def _query(node: exp.Expr, source: str) -> None:
+    parent = node.parent
+    held = parent is None or isinstance(parent, _HOLD_QUERIES)
+    if isinstance(node, exp.Values | nodes.StreamOperator):
+        held = held or isinstance(parent, _SOURCES)
+    if not held:
+        text = span_of(node, source).text
+        _wrong(node, source, "a query in an expression stands in parentheses", f"write ({text})")
+    if node.args.get("alias") and not isinstance(parent, _SOURCES):
+        _wrong(node.args["alias"], source, "a query has an alias in FROM only")
+
+
+def _subquery(node: exp.Expr, source: str) -> None:
+    if node.args.get("alias") and not isinstance(node.parent, _SOURCES):
+        _wrong(node.args["alias"], source, "a query has an alias in FROM only")
+
+
+def _windowed(node: exp.Expr, source: str) -> None:
+    if isinstance(node.this, exp.Values | nodes.Joined | nodes.Windowed):
+        _wrong(node.args["window"], source, "a window stands on one stream")
+
+
+def _alias(node: exp.Expr, source: str) -> None:
+    parent = node.parent
+    struct = isinstance(parent, nodes.Call) and parent.this == "STRUCT"
+    if not struct and not isinstance(parent, exp.Select):
+        _wrong(node, source, "an alias stands in SELECT, in FROM or in STRUCT only")
+
+
+def _star(node: exp.Expr, source: str) -> None:
+    parent = node.parent
+    if isinstance(parent, exp.Column):
+        parent = parent.parent
+    counted = isinstance(parent, nodes.Call) and parent.this == "COUNT"
+    if not counted and not isinstance(parent, exp.Select):
+        _wrong(node, source, "* stands in SELECT or in COUNT(*) only")
+
+
+def _column(node: exp.Expr, source: str) -> None:
+    if not isinstance(node.this, exp.Identifier | exp.Star):
+        _wrong(node, source, "a name is expected here")
+
+
+def _identifier(node: exp.Expr, source: str) -> None:
+    if not node.name:
+        _wrong(node, source, "a name is not empty")
+
+
+def _dot(node: exp.Expr, source: str) -> None:
+    if not isinstance(node.expression, exp.Identifier):
+        _wrong(node, source, "a field of a struct is a name")
+
+
+def _bracket(node: exp.Expr, source: str) -> None:
+    if len(node.expressions) != 1:
+        _wrong(node, source, "an item of an array has one position")
+
+
+def _is(node: exp.Expr, source: str) -> None:
+    if not isinstance(node.expression, exp.Null | exp.Boolean):
+        _wrong(node, source, "after IS stands NULL, TRUE, FALSE or DISTINCT FROM")
+
+
+def _escape(node: exp.Expr, source: str) -> None:
+    character = node.expression
+    like = isinstance(node.this, exp.Like | exp.ILike)
+    if not (like and character.is_string and len(character.name) == 1):
+        _wrong(character, source, "ESCAPE is followed by one character in quotes")
+
+
+def _tuple(node: exp.Expr, source: str) -> None:
+    if not node.expressions:
+        _wrong(node, source, "something is missing between the parentheses")
+    if not isinstance(node.parent, exp.In | exp.Values):
+        written = span_of(node, source).text
+        _refuse(node, source, "a row of values here", f"write STRUCT{written}")
+
+
+def _in(node: exp.Expr, source: str) -> None:
+    if not node.expressions and node.args.get("query") is None:
+        _wrong(node, source, "IN is followed by values or a query in parentheses")
+
+
+def _table_alias(node: exp.Expr, source: str) -> None:
+    if node.args.get("this") is None:
+        _wrong(node, source, "names of columns follow the name of their source")
+    for column in node.args.get("columns") or ():
+        if not isinstance(column, exp.Identifier):
+            _wrong(column, source, "names of columns have no types here")
+
+
+def _cast(node: exp.Expr, source: str) -> None:
+    data_type(node.args["to"], source)
+
+
+def _definition(node: exp.Expr, source: str) -> None:
+    if not isinstance(node.parent, exp.DataType):
+        _wrong(node, source, "a type is not expected here")
+
+
+_Rule = Callable[[Any, str], None]
+
+_RULES: dict[type[exp.Expr] | tuple[type[exp.Expr], ...], _Rule] = {
+    _QUERIES: _query,
+    exp.Subquery: _subquery,
+    nodes.Windowed: _windowed,
+    exp.Alias: _alias,
+    exp.Star: _star,
+    exp.Column: _column,
+    exp.Identifier: _identifier,
+    exp.Dot: _dot,
+    exp.Bracket: _bracket,
+    exp.Is: _is,
+    exp.Escape: _escape,
+    exp.Tuple: _tuple,
+    exp.In: _in,
+    exp.TableAlias: _table_alias,
+    (exp.Cast, exp.TryCast): _cast,
+    exp.ColumnDef: _definition,
+}

@@ -1,0 +1,241 @@
+"""Declarations: the columns, keys, promises and clauses of a stream, a table or a view.
+
+Clauses stand behind the columns in any order, each at most once.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ebbtide.core.declaration import Late
+from ebbtide.core.types import Type
+from ebbtide.errors import ParseError
+from ebbtide.sql.queries import QueryParser
+from ebbtide.sql.spans import span_of
+from ebbtide.sql.syntax import (
+    ColumnDefinition,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Files,
+    Kind,
+    Name,
+    Period,
+    Progress,
+)
+from ebbtide.sql.types import data_type, unknown_type
+
+__all__ = ["DeclarationParser"]
+
+_FORMATS = ("json", "csv", "parquet")
+
+
+class DeclarationParser(QueryParser):
+    """Reads declarations."""
+
+    def declaration(
+        self, first: Token, kind: Kind, replace: bool
+    ) -> CreateStream | CreateTable | CreateView:
+        """Reads what follows CREATE [OR REPLACE] and the kind of what is declared."""
+        missing = self.take("IF", "NOT", "EXISTS")
+        name = self.name(f"the name of the {kind.value.lower()}")
+        if kind is Kind.VIEW:
+            columns, progress = self._view_columns()
+            self.need("AS")
+            body = self.query()
+            span = self.span(first, self._prev)
+            return CreateView(name, columns, progress, body, replace, missing, span)
+        parts = self._elements()
+        self._clauses(parts, _STREAM if kind is Kind.STREAM else _TABLE)
+        parts |= {"name": name, "or_replace": replace, "if_not_exists": missing}
+        parts["progress"] = tuple(parts["progress"])
+        make = CreateStream if kind is Kind.STREAM else CreateTable
+        return make(**parts, span=self.span(first, self._prev))
+
+    def _view_columns(self) -> tuple[tuple[Name, ...] | None, tuple[Name, ...] | None]:
+        if not self._match(TokenType.L_PAREN):
+            return None, None
+        columns: list[Name] = []
+        progress: list[Name] = []
+        while True:
+            if self.take("PROGRESS", "FOR"):
+                progress.append(self.name("a column"))
+            else:
+                columns.append(self.name("a column"))
+            if not self._match(TokenType.COMMA):
+                break
+        self.need_token(TokenType.R_PAREN, ")")
+        return tuple(columns) or None, tuple(progress) or None
+
+    def _elements(self) -> dict[str, Any]:
+        """What stands in the parentheses of a declaration: columns, the key, promises."""
+        parts: dict[str, Any] = {"columns": (), "key": (), "progress": []}
+        self.need_token(TokenType.L_PAREN, "(")
+        while True:
+            first = self._curr
+            if self.take("PRIMARY", "KEY"):
+                if parts["key"]:
+                    raise self.twice("PRIMARY KEY", first)
+                parts["key"] = self.names("a column of the key")
+            elif self.take("PROGRESS", "FOR"):
+                parts["progress"].append(self._progress(first))
+            else:
+                parts["columns"] += (self._column(),)
+            if not self._match(TokenType.COMMA):
+                break
+        if not self._match(TokenType.R_PAREN):
+            raise self.unexpected('"," or ")"')
+        return parts
+
+    def _column(self) -> ColumnDefinition:
+        first = self._curr
+        name = self.name("a column")
+        type_ = self._type_of(name)
+        nullable = not self.take("NOT", "NULL")
+        comment = None
+        if self.take("COMMENT"):
+            comment = self.string("the comment")
+            nullable = nullable and not self.take("NOT", "NULL")
+        return ColumnDefinition(name, type_, nullable, comment, self.span(first, self._prev))
+
+    def _type_of(self, column: Name) -> Type:
+        named = self._curr.token_type is TokenType.VAR
+        kind = self._parse_types(schema=True)
+        if kind is not None:
+            return data_type(kind, self.sql)
+        raise unknown_type(self.span()) if named else self.unexpected(f'the type of "{column}"')
+
+    def _progress(self, first: Token) -> Progress:
+        attribute = self.name("a column")
+        delay_us = 0
+        if self.take("AS"):
+            start = self._curr
+            base = self.name(f'"{attribute}"')
+            late = self._match(TokenType.DASH)
+            early = not late and self._match(TokenType.PLUS)
+            if late or early:
+                delay_us = self.duration("PROGRESS").us
+            if base.text.casefold() != attribute.text.casefold() or early:
+                raise self.fault(
+                    "bad-promise",
+                    f'the progress of "{attribute}" is "{attribute}" less a duration',
+                    self.span(start, self._prev),
+                    hint=f"write {attribute} - INTERVAL 5 SECONDS",
+                )
+        return Progress(attribute, delay_us, self.span(first, self._prev))
+
+    def _clauses(self, parts: dict[str, Any], known: dict[str, tuple[str, Any, Any]]) -> None:
+        parts |= {field: default for field, default, _ in known.values()}
+        seen: set[str] = set()
+        while self._curr:
+            first = self._curr
+            if self.take("PROGRESS", "FOR"):
+                parts["progress"].append(self._progress(first))
+                continue
+            clause = next((words for words in known if self.take(*words.split())), None)
+            if clause is None:
+                raise self.unexpected(f"{', '.join(known)} or the end of the statement")
+            field, _, read = known[clause]
+            value = read(self, first)
+            if field in seen:
+                raise self.twice(clause, first)
+            seen.add(field)
+            parts[field] = value
+
+    def _files(self, first: Token) -> Files:
+        path = self.string("the path of the files")
+        self.need("FORMAT")
+        format_ = self._curr.text.lower()
+        if format_ not in _FORMATS:
+            raise self.fault(
+                "unknown-format",
+                f'there is no format "{self._found() if self._curr else ""}"',
+                hint=f"the formats are {', '.join(_FORMATS)}",
+            )
+        self._advance()
+        options: list[tuple[str, str]] = []
+        if self.take("OPTIONS"):
+            self.need_token(TokenType.L_PAREN, "(")
+            options.append(self._option())
+            while self._match(TokenType.COMMA):
+                options.append(self._option())
+            self.need_token(TokenType.R_PAREN, ")")
+        return Files(path, format_, tuple(options), self.span(first, self._prev))
+
+    def _option(self) -> tuple[str, str]:
+        string = self._curr.token_type is TokenType.STRING
+        key = self.string("an option") if string else self.name("an option").text
+        self._match(TokenType.EQ)
+        return key, self.string(f'the value of "{key}"')
+
+    def _late(self, first: Token) -> Late:
+        for late in Late:
+            if self.take(late.value):
+                return late
+        raise self.unexpected("REVISE or QUARANTINE")
+
+    def twice(self, clause: str, first: Token) -> ParseError:
+        return self.fault(
+            "duplicate-clause", f"{clause} stands here a second time", self.span(first, self._prev)
+        )
+
+    # --- small readers --------------------------------------------------------------------------
+
+    def name(self, what: str) -> Name:
+        """Reads a name of one part."""
+        node = self.identifier(what)
+        if self._match(TokenType.DOT, advance=False):
+            self.unsupported("a name in two parts", self.span(self._prev, self._next))
+        return Name(node.name, span_of(node, self.sql))
+
+    def names(self, what: str) -> tuple[Name, ...]:
+        """Reads names in parentheses."""
+        self.need_token(TokenType.L_PAREN, "(")
+        names = [self.name(what)]
+        while self._match(TokenType.COMMA):
+            names.append(self.name(what))
+        self.need_token(TokenType.R_PAREN, ")")
+        return tuple(names)
+
+    def string(self, what: str) -> str:
+        """Reads a text in quotes."""
+        node = self._parse_string()
+        if not isinstance(node, exp.Literal):
+            raise self.unexpected(f"{what} in quotes")
+        return str(node.this)
+
+    def period(self, of: str) -> Period:
+        """Reads a duration."""
+        node = self.duration(of)
+        return Period(node.us, span_of(node, self.sql))
+
+
+_Reader = Callable[[DeclarationParser, Token], object]
+
+
+def _period(of: str) -> _Reader:
+    return lambda parser, _: parser.period(of)
+
+
+def _column_name(parser: DeclarationParser, _: Token) -> Name:
+    return parser.name("a column")
+
+
+# Clauses: their words, the field that they fill, what it is without them, and who reads the rest.
+_COMMON: dict[str, tuple[str, Any, Any]] = {
+    "FROM FILES": ("files", None, DeclarationParser._files),
+    "OP": ("op", None, _column_name),
+    "RETAIN": ("retain", None, _period("RETAIN")),
+    "LATE": ("late", None, DeclarationParser._late),
+    "IDLE AFTER": ("idle_after", None, _period("IDLE AFTER")),
+    "NOT BEYOND": ("not_beyond", None, _period("NOT BEYOND")),
+}
+_STREAM = {**_COMMON, "APPEND ONLY": ("append_only", False, lambda *_: True)}
+_TABLE = {
+    **_COMMON,
+    "TIME": ("time", None, _column_name),
+    "SEQUENCE": ("sequence", None, _column_name),
+    "LIFETIME": ("lifetime", None, _period("LIFETIME")),
+}

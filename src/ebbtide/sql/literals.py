@@ -1,0 +1,36 @@
+"""Literals: texts, numbers and bytes, as sqlglot's tables of parsers want their readers."""
+
+import re
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token
+
+from ebbtide.sql.reading import Reader
+
+__all__ = ["binary", "number", "text"]
+
+_NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?")
+
+
+def text(reader: Reader, token: Token) -> exp.Expr:
+    """'...', "...", r'...'."""
+    return reader.expression(exp.Literal(this=token.text, is_string=True), token)
+
+
+def number(reader: Reader, token: Token) -> exp.Expr:
+    """1, 1.5, 1e3."""
+    if not _NUMBER.fullmatch(token.text):
+        raise reader.fault("bad-literal", f"{token.text} is not a number", reader.span(token))
+    return reader.expression(exp.Literal(this=token.text, is_string=False), token)
+
+
+def binary(reader: Reader, token: Token) -> exp.Expr:
+    """X'1F'."""
+    if reader.sql[token.start] not in "xX":
+        raise reader.fault(
+            "bad-literal",
+            "bytes are written as X and hexadecimal digits in quotes",
+            reader.span(token),
+            hint=f"write X'{token.text}'",
+        )
+    return reader.expression(exp.HexString(this=token.text), token)

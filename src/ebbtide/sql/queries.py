@@ -1,0 +1,253 @@
+"""Queries: their clauses, joins and set operations, read strictly.
+
+What sqlglot would let pass (a missing condition, a second meaning of LIMIT, clauses of other
+dialects) is refused here, at the word with which it begins.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ebbtide.errors import Span
+from ebbtide.sql import nodes
+from ebbtide.sql.reading import located
+from ebbtide.sql.sources import SourceParser
+from ebbtide.sql.spans import focus, mark
+
+__all__ = ["QueryParser"]
+
+# These begin what may follow a source or an expression, so they are no aliases without AS.
+_NO_ALIAS = ("EMIT", "EVERY", "ALLOW")
+
+_SUBQUERY = "put the query in a subquery and filter its rows with WHERE"
+
+_REFUSED = {
+    TokenType.QUALIFY: ("QUALIFY", _SUBQUERY),
+    TokenType.WINDOW: ("a named window", "repeat the window in parentheses after OVER"),
+    TokenType.CLUSTER_BY: ("CLUSTER BY", None),
+    TokenType.DISTRIBUTE_BY: ("DISTRIBUTE BY", None),
+    TokenType.SORT_BY: ("SORT BY", None),
+    TokenType.FETCH: ("FETCH", "the number of rows is given by LIMIT"),
+    TokenType.TABLE_SAMPLE: ("TABLESAMPLE", None),
+    TokenType.LATERAL: ("LATERAL", None),
+    TokenType.PIVOT: ("PIVOT", None),
+    TokenType.UNPIVOT: ("UNPIVOT", None),
+}
+_GROUPINGS = {
+    TokenType.CUBE: "CUBE",
+    TokenType.ROLLUP: "ROLLUP",
+    TokenType.GROUPING_SETS: "GROUPING SETS",
+    TokenType.ALL: "GROUP BY ALL",
+}
+
+_CONDITIONS = (
+    TokenType.WHERE,
+    TokenType.GROUP_BY,
+    TokenType.HAVING,
+    TokenType.ORDER_BY,
+    TokenType.LIMIT,
+    TokenType.OFFSET,
+)
+
+
+def _refusal(token_type: TokenType) -> Callable[[Any], Any]:
+    what, hint = _REFUSED[token_type]
+    return lambda self: self.unsupported(what, hint=hint)
+
+
+class QueryParser(SourceParser):
+    """Reads queries."""
+
+    ADD_JOIN_ON_TRUE = False
+    QUERY_MODIFIER_PARSERS = {
+        **{key: SourceParser.QUERY_MODIFIER_PARSERS[key] for key in _CONDITIONS},
+        **{key: _refusal(key) for key in _REFUSED},
+    }
+    QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
+
+    _parse_with = located(SourceParser._parse_with)
+    _parse_cte = located(SourceParser._parse_cte)
+    _parse_where = located(SourceParser._parse_where)
+    _parse_having = located(SourceParser._parse_having)
+    _parse_order = located(SourceParser._parse_order)
+
+    def _parse_statement(self) -> exp.Expr | None:
+        """What follows WITH, and what stands in its parentheses."""
+        return self.query()
+
+    @located
+    def _parse_select_query(
+        self,
+        nested: bool = False,
+        table: bool = False,
+        parse_subquery_alias: bool = True,
+        parse_set_operation: bool = True,
+    ) -> exp.Expr | None:
+        if self._match(TokenType.FROM, advance=False):
+            raise self.unexpected("SELECT before it")
+        if self._curr.token_type is TokenType.SELECT and self._next.token_type is TokenType.HINT:
+            self.unsupported("a hint", self.span(self._next))
+        operator = self._parse_stream_operator()
+        if operator is not None:
+            return self._parse_set_operations(operator) if parse_set_operation else operator
+        return super()._parse_select_query(
+            nested=nested,
+            table=table,
+            parse_subquery_alias=parse_subquery_alias,
+            parse_set_operation=parse_set_operation,
+        )
+
+    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
+        if self._match(TokenType.FROM, advance=False) or not self._curr:
+            raise self.unexpected("what to select")
+        return super()._parse_projections()
+
+    def _parse_lateral(self) -> exp.Lateral | None:
+        if self._match(TokenType.LATERAL, advance=False):
+            self.unsupported("LATERAL")
+        return None
+
+    # --- clauses --------------------------------------------------------------------------------
+
+    @located
+    def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
+        self._advance()
+        keys = self._parse_csv(self._group_key)
+        if not keys:
+            raise self.unexpected("what to group by")
+        if self._curr.token_type in _GROUPINGS:
+            self.unsupported(_GROUPINGS[self._curr.token_type])
+        if self._match(TokenType.WITH, advance=False) and self._next.token_type in _GROUPINGS:
+            self.unsupported(_GROUPINGS[self._next.token_type], self.span(self._next))
+        return self.expression(exp.Group(expressions=keys))
+
+    def _group_key(self) -> exp.Expr | None:
+        if self._curr.token_type in _GROUPINGS:
+            self.unsupported(_GROUPINGS[self._curr.token_type])
+        return self._parse_disjunction()
+
+    @located
+    def _parse_limit(
+        self, this: exp.Expr | None = None, top: bool = False, skip_limit_token: bool = False
+    ) -> exp.Expr | None:
+        if top or not self._match(TokenType.LIMIT):
+            return this
+        if this is not None:
+            self.unsupported("LIMIT in a call", self.span(self._prev))
+        if self._match(TokenType.ALL, advance=False):
+            self.unsupported("LIMIT ALL")
+        return exp.Limit(expression=self._rows("LIMIT"))
+
+    @located
+    def _parse_offset(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        if not self._match(TokenType.OFFSET):
+            return this
+        return exp.Offset(expression=self._rows("OFFSET"))
+
+    def _rows(self, clause: str) -> exp.Expr:
+        if self._curr.token_type is not TokenType.NUMBER or not self._curr.text.isdigit():
+            raise self.fault("bad-count", f"{clause} needs a whole number of rows")
+        self._advance()
+        return self.expression(exp.Literal(this=self._prev.text, is_string=False), self._prev)
+
+    def _can_parse_limit_or_offset(self) -> bool:
+        return self._curr.token_type in self.AMBIGUOUS_ALIAS_TOKENS
+
+    def _parse_table_alias(
+        self, alias_tokens: Collection[TokenType] | None = None
+    ) -> exp.TableAlias | None:
+        if self._match_texts(_NO_ALIAS, advance=False):
+            return None
+        first = self._curr
+        name = self._next if first.token_type is TokenType.ALIAS else first
+        if name.token_type is TokenType.STRING:
+            raise self._quoted_name(name)
+        alias = super()._parse_table_alias(alias_tokens)
+        if alias is not None:
+            mark(alias, first.start, self._prev.end + 1)
+        return alias
+
+    def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
+        if self._match_texts(_NO_ALIAS, advance=False):
+            return this
+        return super()._parse_alias(this, explicit)
+
+    def _quoted_name(self, token: Token) -> Exception:
+        return self.fault(
+            "syntax",
+            "a name is quoted with backquotes",
+            self.span(token),
+            hint=f"write `{token.text.replace('`', '``')}`",
+        )
+
+    # --- joins ----------------------------------------------------------------------------------
+
+    def _parse_join(
+        self,
+        skip_join_token: bool = False,
+        parse_bracket: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+    ) -> exp.Join | None:
+        first, index = self._curr, self._index
+        if first.token_type is TokenType.NATURAL:
+            self.unsupported("NATURAL JOIN", hint="name the columns with USING")
+        if self._match(TokenType.COMMA):
+            comma = exp.Join(this=self._parse_table())
+            focus(comma, self.span(first))
+            return comma
+        node = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
+        if node is None:
+            return None
+        inner = node.this.args.pop("joins", None)
+        if inner:
+            node.set("this", nodes.Joined(this=node.this, joins=inner))
+        word = next(token for token in self._tokens[index:] if token.token_type is TokenType.JOIN)
+        span = self.span(first, word)
+        if node.kind == "OUTER" and not node.side:
+            raise self.fault("syntax", "OUTER JOIN needs a side", span, hint="write FULL JOIN")
+        node.set("kind", node.kind if node.kind in ("CROSS", "SEMI", "ANTI") else None)
+        focus(node, span)
+        self._check_join(node, span)
+        return node
+
+    def _check_join(self, node: exp.Join, span: Span) -> None:
+        condition = node.args.get("on") is not None or node.args.get("using")
+        if node.kind == "CROSS":
+            if condition or node.side:
+                raise self.fault(
+                    "syntax", "CROSS JOIN takes no side and no condition", span, hint="write JOIN"
+                )
+        elif not condition:
+            raise self.fault(
+                "missing-condition",
+                "a join needs ON or USING",
+                span,
+                hint="add ON ..." if node.side or node.kind else "write CROSS JOIN",
+            )
+
+    # --- set operations -------------------------------------------------------------------------
+
+    def parse_set_operation(
+        self, this: exp.Expr | None, consume_pipe: bool = False, intersect_only: bool = False
+    ) -> exp.SetOperation | None:
+        first, index = self._curr, self._index
+        if first.token_type is TokenType.UNION and self._next.text.upper() == "MAX":
+            if intersect_only:
+                return None
+            self._advance(2)
+            last = self._prev
+            right = self._parse_select(nested=True, parse_set_operation=False)
+            node: exp.SetOperation | None = nodes.MaxUnion(this=this, expression=right)
+        elif first.token_type in self.SET_OPERATIONS:
+            node = super().parse_set_operation(this, consume_pipe, intersect_only)
+            after = self._tokens[min(index + 1, self._tokens_size - 1)]
+            last = after if after.token_type in (TokenType.ALL, TokenType.DISTINCT) else first
+        else:
+            return None
+        if node is not None:
+            if node.args.get("expression") is None:
+                raise self.unexpected("a query")
+            focus(node, self.span(first, last))
+        return node

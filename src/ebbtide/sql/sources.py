@@ -1,0 +1,266 @@
+"""What stands in FROM: sources, their windows, and the operators that make streams.
+
+source  ::=  item [ '[' window ']' ] [ [AS] alias [ (columns) ] ]
+item    ::=  name | ( query ) | ( source joins ) | VALUES ... | function ( ... )
+          |  ISTREAM ( query ) | DSTREAM ( query ) | RSTREAM ( query EVERY duration )
+window  ::=  spec [ ON name ]
+spec    ::=  RANGE duration [ SLIDE duration ] | FIXED duration | NOW | UNBOUNDED
+          |  [ PARTITION BY names ] ROWS n [ SLIDE m ]
+"""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ebbtide.errors import ParseError, Span
+from ebbtide.sql import nodes
+from ebbtide.sql.reading import located
+from ebbtide.sql.scalars import ScalarParser
+from ebbtide.sql.spans import mark
+
+__all__ = ["SourceParser"]
+
+_STREAM_OPERATORS = ("ISTREAM", "DSTREAM", "RSTREAM")
+
+# Table functions, and how their calls are written.
+_FUNCTIONS = {
+    "TUMBLE": "TUMBLE(bids, at, 10 MINUTES)",
+    "HOP": "HOP(bids, at, 1 MINUTE, 10 MINUTES)",
+    "SESSION": "SESSION(bids PARTITION BY bidder, at, 10 MINUTES)",
+    "CUMULATE": "CUMULATE(bids, at, 1 HOUR, 1 DAY)",
+}
+
+_WINDOWS = ("RANGE", "FIXED", "ROWS", "PARTITION", "NOW", "UNBOUNDED")
+
+_AFTER_A_SOURCE = {
+    TokenType.PIVOT: "PIVOT",
+    TokenType.UNPIVOT: "UNPIVOT",
+    TokenType.TABLE_SAMPLE: "TABLESAMPLE",
+}
+
+
+class SourceParser(ScalarParser):
+    """Reads sources."""
+
+    def query(self) -> exp.Expr:
+        """Reads a query."""
+        first = self._curr
+        node = self._parse_ddl_select()
+        if node is None:
+            raise self.unexpected("a query")
+        mark(node, first.start, self._prev.end + 1)
+        return node
+
+    def begins_query(self) -> bool:
+        """Whether the next token begins a query that is not in parentheses."""
+        if self._curr.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.VALUES):
+            return True
+        return self._next.token_type is TokenType.L_PAREN and bool(
+            self._match_texts(_STREAM_OPERATORS, advance=False)
+        )
+
+    @located
+    def _parse_table(
+        self,
+        schema: bool = False,
+        joins: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+        parse_bracket: bool = False,
+        is_db_reference: bool = False,
+        parse_partition: bool = False,
+        consume_pipe: bool = False,
+    ) -> exp.Expr | None:
+        first = self._curr
+        source = self._item()
+        if self._match(TokenType.L_BRACKET):
+            source = self._windowed(source)
+        if self._curr.token_type in _AFTER_A_SOURCE:
+            self.unsupported(_AFTER_A_SOURCE[self._curr.token_type])
+        if not source.args.get("alias") and not isinstance(source, nodes.Joined):
+            end = self._prev.end + 1
+            source.set("alias", self._parse_table_alias(alias_tokens or self.TABLE_ALIAS_TOKENS))
+            if self._match(TokenType.L_BRACKET, advance=False):
+                raise self._window_after_alias(Span(self.sql, first.start, end), source.alias)
+        if joins:
+            for join in self._parse_joins():
+                source.append("joins", join)
+        return source
+
+    def _window_after_alias(self, item: Span, alias: str) -> ParseError:
+        start, depth = self._curr.start, 0
+        while self._curr:
+            depth += (self._curr.text == "[") - (self._curr.text == "]")
+            self._advance()
+            if depth == 0:
+                break
+        window = Span(self.sql, start, self._prev.end + 1)
+        return self.fault(
+            "misplaced-window",
+            "a window stands before the alias of its source",
+            Span(self.sql, item.start, window.end),
+            hint=f"write {item.text} {window.text} AS {alias}",
+        )
+
+    def _item(self) -> exp.Expr:
+        """A source without its window and alias."""
+        first = self._curr
+        if self._match(TokenType.L_PAREN, advance=False):
+            return self._parenthesised()
+        if self._match(TokenType.VALUES, advance=False):
+            values = self._parse_derived_table_values()
+            if values is not None:
+                return values
+        if self._match(TokenType.LATERAL, advance=False):
+            self.unsupported("LATERAL")
+        operator = self._parse_stream_operator() or self._table_function()
+        if operator is not None:
+            return operator
+        name = self.identifier("a table, a stream or a query")
+        if self._match(TokenType.DOT, advance=False):
+            self.unsupported("a name in two parts", self.span(first, self._next))
+        if self._match(TokenType.L_PAREN, advance=False):
+            raise self._unknown_function(first)
+        table = exp.Table(this=name)
+        mark(table, first.start, self._prev.end + 1)
+        return table
+
+    def _unknown_function(self, name: Token) -> ParseError:
+        near = get_close_matches(name.text.upper(), (*_FUNCTIONS, *_STREAM_OPERATORS), 1)
+        return self.fault(
+            "unknown-table-function",
+            f'there is no table function "{name.text}"',
+            self.span(name),
+            detail=f"there are {', '.join(_FUNCTIONS)}, ISTREAM, DSTREAM and RSTREAM",
+            hint=f"write {near[0]}" if near else None,
+        )
+
+    @located
+    def _parenthesised(self) -> exp.Expr:
+        self._advance()
+        if self.begins_query():
+            inner: exp.Expr = exp.Subquery(this=self.query())
+        else:
+            source = self._parse_table(joins=True)
+            assert source is not None
+            joins = source.args.pop("joins", None)
+            if isinstance(source, exp.Subquery) and not joins and not source.args.get("alias"):
+                query = self._parse_query_modifiers(self._parse_set_operations(source))
+                inner = exp.Subquery(this=query)
+            else:
+                inner = nodes.Joined(this=source, joins=joins)
+        self.need_token(TokenType.R_PAREN, ")")
+        return inner
+
+    # --- operators that make streams ------------------------------------------------------------
+
+    @located
+    def _parse_stream_operator(self) -> exp.Expr | None:
+        if self._next.token_type is not TokenType.L_PAREN:
+            return None
+        if not self._match_texts(_STREAM_OPERATORS):
+            return None
+        name = self._prev
+        kind = name.text.upper()
+        self._advance()
+        query = self.query()
+        word = self._curr
+        every = self.duration("EVERY") if self.take("EVERY") else None
+        last = self._prev
+        self.need_token(TokenType.R_PAREN, ")")
+        if kind == "RSTREAM":
+            if every is None:
+                raise self._missing_every(name)
+            return nodes.Rstream(this=query, every=every)
+        if every is not None:
+            raise self.fault(
+                "misplaced-every",
+                f"{kind} follows every change, so it takes no EVERY",
+                self.span(word, last),
+            )
+        return nodes.Istream(this=query) if kind == "ISTREAM" else nodes.Dstream(this=query)
+
+    def _missing_every(self, name: Token) -> ParseError:
+        written = self.sql[name.start : self._prev.start].rstrip()
+        return self.fault(
+            "missing-every",
+            "RSTREAM needs EVERY: how often it shows the relation",
+            self.span(name, self._prev),
+            hint=f"write {written} EVERY 10 SECONDS)",
+        )
+
+    @located
+    def _table_function(self) -> exp.Expr | None:
+        if self._next.token_type is not TokenType.L_PAREN:
+            return None
+        if not self._match_texts(tuple(_FUNCTIONS)):
+            return None
+        first = self._prev
+        name = first.text.upper()
+        self._advance()
+        source = self._item()
+        partition = self.identifiers("a column") if self._match(TokenType.PARTITION_BY) else None
+        self.need_token(TokenType.COMMA, ",")
+        on = self.identifier("the time of the facts")
+        lengths = []
+        while self._match(TokenType.COMMA):
+            lengths.append(self.duration(name))
+        self.need_token(TokenType.R_PAREN, ")")
+        match name, lengths:
+            case "TUMBLE", [size] if partition is None:
+                return nodes.Tumble(this=source, on=on, size=size)
+            case "HOP", [slide, size] if partition is None:
+                return nodes.Hop(this=source, on=on, slide=slide, size=size)
+            case "SESSION", [gap]:
+                return nodes.Session(this=source, on=on, gap=gap, partition_by=partition)
+            case "CUMULATE", [step, size] if partition is None:
+                return nodes.Cumulate(this=source, on=on, step=step, size=size)
+        raise self.fault(
+            "wrong-arguments",
+            f"{name} has other arguments",
+            self.span(first, self._prev),
+            hint=f"write {_FUNCTIONS[name]}",
+        )
+
+    # --- windows --------------------------------------------------------------------------------
+
+    def _windowed(self, source: exp.Expr) -> exp.Expr:
+        bracket = self._prev
+        window = self._window()
+        if self._match(TokenType.ON):
+            window.set("on", self.identifier("the time that the window stands on"))
+        if not self._match(TokenType.R_BRACKET):
+            raise self.unexpected('"]"')
+        mark(window, bracket.start, self._prev.end + 1)
+        return nodes.Windowed(this=source, window=window)
+
+    def _window(self) -> nodes.WindowNode:
+        if self.take("RANGE"):
+            size = self.duration("RANGE")
+            slide = self.duration("SLIDE") if self.take("SLIDE") else None
+            return nodes.RangeWindow(size=size, slide=slide)
+        if self.take("FIXED"):
+            return nodes.FixedWindow(size=self.duration("FIXED"))
+        if self.take("NOW"):
+            return nodes.NowWindow()
+        if self.take("UNBOUNDED"):
+            return nodes.UnboundedWindow()
+        partition = self.identifiers("a column") if self._match(TokenType.PARTITION_BY) else None
+        if self.take("ROWS"):
+            count = self.count("ROWS")
+            slide_rows = self.count("SLIDE") if self.take("SLIDE") else None
+            return nodes.RowsWindow(count=count, slide=slide_rows, partition_by=partition)
+        raise self.unexpected("ROWS") if partition else self._unknown_window()
+
+    def _unknown_window(self) -> ParseError:
+        if not self._curr:
+            return self.unexpected("a window")
+        near = get_close_matches(self._curr.text.upper(), _WINDOWS, 1)
+        return self.fault(
+            "unknown-window",
+            f'there is no window "{self._found()}"',
+            detail="the windows are RANGE d, RANGE d SLIDE s, FIXED d, ROWS n, ROWS n SLIDE m, "
+            "PARTITION BY k ROWS n, NOW and UNBOUNDED",
+            hint=f"write {near[0]}" if near else None,
+        )
