@@ -184,9 +184,10 @@ def _compared(case: Conjunction, op: Op, left: Term, right: Term) -> Iterable[Co
     """The cases in which a comparison is true: its sides are there, and so is what they need."""
     sides = (choices(side, case.absent, case.optional) for side in (left, right))
     for a, b in product(*sides):
-        choice = a.within(b)
-        needed = choice.present | strict(a.term) | strict(b.term)
-        chosen = _chosen(case, Choice(a.term, needed, choice.absent))
+        if a.term is None or b.term is None:
+            continue
+        needed = Choice(None, present=strict(a.term) | strict(b.term))
+        chosen = _chosen(case, needed.within(a).within(b))
         if chosen is not None:
             yield from _split(chosen, op, a.term, b.term)
 
@@ -194,12 +195,12 @@ def _compared(case: Conjunction, op: Op, left: Term, right: Term) -> Iterable[Co
 def _defined(case: Conjunction, variable: Var, term: Term) -> Iterable[Conjunction]:
     if variable in case.variables:
         raise InternalError("defined-twice", f"{variable} has a meaning already")
-    options = choices(term, case.absent, case.optional)
-    if not options:
-        yield case.ignoring((variable,))
-    for choice in options:
+    for choice in choices(term, case.absent, case.optional):
         chosen = _chosen(case, choice)
         if chosen is None:
+            continue
+        if choice.term is None:
+            yield chosen.ignoring((variable,))
             continue
         if not is_certain(choice.term, chosen.absent, chosen.optional):
             chosen = chosen.allowing_nulls((variable,))

@@ -15,6 +15,7 @@ A comparison with an end of the line gives no bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from math import gcd
 from typing import TypeAlias, cast
 
@@ -68,8 +69,10 @@ def normalised(formula: Formula) -> Formula:
     def atom(node: Formula) -> Formula:
         match node:
             case Compare(op, left, right):
+                sides = product(choices(left), choices(right))
+                terms = ((a.term, b.term) for a, b in sides)
                 return either(
-                    *(split(op, a.term, b.term) for a in choices(left) for b in choices(right))
+                    *(split(op, a, b) for a, b in terms if a is not None and b is not None)
                 )
             case And(parts):
                 return both(*parts)

@@ -1,8 +1,8 @@
 """Which times are there: the choices that NULLs make in a term.
 
 Law: in a row where the variables of ``absent`` are NULL, those of ``optional`` may be, and all
-others are not, a term is NULL or one of its choices' terms, which has no ``COALESCE`` and no absent
-variable.  A choice also says which optional variables are there, or not, where it is taken.
+others are not, a term has the value of one of its choices, and the row is as that choice demands.
+The terms of choices have no ``COALESCE`` and no absent variable.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
-from typing import cast
+from typing import TypeAlias, cast
 
 from ebbtide.analysis.formula.terms import (
     AnyTerm,
@@ -31,9 +31,9 @@ NO_VARIABLES: frozenset[Var] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A term to which another comes down, where some optional variables are there and some not."""
+    """A term to which another comes down, None for NULL, in rows with some variables or without."""
 
-    term: Term
+    term: Term | None
     present: frozenset[Var] = NO_VARIABLES
     absent: frozenset[Var] = NO_VARIABLES
 
@@ -47,10 +47,13 @@ class Choice:
         return not self.present & self.absent
 
 
+Choices: TypeAlias = tuple[Choice, ...]
+
+
 def choices(
     term: Term, absent: frozenset[Var] = NO_VARIABLES, optional: frozenset[Var] = NO_VARIABLES
-) -> tuple[Choice, ...]:
-    """What a term can come down to; nothing if it is NULL for certain.
+) -> Choices:
+    """What a term can come down to.
 
     >>> a, b = Var("", "a"), Var("", "b")
     >>> [str(choice.term) for choice in choices(Coalesce((a, b)), optional=frozenset({a}))]
@@ -59,24 +62,20 @@ def choices(
     ['b']
     """
 
-    def step(node: Term, below: tuple[tuple[Choice, ...], ...]) -> tuple[Choice, ...]:
-        known = [options for options in below if options]
+    def step(node: Term, below: tuple[Choices, ...]) -> Choices:
         match cast(AnyTerm, node):
             case Var() as variable:
-                return () if variable in absent else (Choice(node),)
+                return (Choice(None if variable in absent else node),)
             case Const():
                 return (Choice(node),)
             case Plus() | Floor() | Ceil():
-                return tuple(
-                    Choice(node.with_children((option.term,)), option.present, option.absent)
-                    for option in (known[0] if known else ())
-                )
+                return tuple(_around(node, choice) for choice in below[0])
             case Least():
-                return tuple(_combined(Least, options) for options in product(*known) if options)
+                return tuple(_combined(Least, parts) for parts in product(*below))
             case Greatest():
-                return tuple(_combined(Greatest, options) for options in product(*known) if options)
+                return tuple(_combined(Greatest, parts) for parts in product(*below))
             case Coalesce():
-                return _first(known, optional)
+                return _first(below, optional)
 
     return tuple(choice for choice in fold(term, step) if choice.is_possible)
 
@@ -113,22 +112,33 @@ def is_certain(term: Term, absent: frozenset[Var], optional: frozenset[Var]) -> 
     return fold(term, step)
 
 
-def _combined(kind: type[Least] | type[Greatest], options: tuple[Choice, ...]) -> Choice:
-    terms = tuple(option.term for option in options)
-    chosen = Choice(terms[0] if len(terms) == 1 else kind(terms))
-    return reduce(Choice.within, options, chosen)
+def _around(node: Term, choice: Choice) -> Choice:
+    if choice.term is None:
+        return choice
+    return Choice(node.with_children((choice.term,))).within(choice)
 
 
-def _first(known: list[tuple[Choice, ...]], optional: frozenset[Var]) -> tuple[Choice, ...]:
+def _combined(kind: type[Least] | type[Greatest], parts: Choices) -> Choice:
+    terms = tuple(part.term for part in parts if part.term is not None)
+    found = Choice(kind(terms) if len(terms) > 1 else terms[0] if terms else None)
+    return reduce(Choice.within, parts, found)
+
+
+def _first(below: tuple[Choices, ...], optional: frozenset[Var]) -> Choices:
+    """The choices of ``COALESCE``: each term where it is there and those before it are not."""
     found: list[Choice] = []
-    before = Choice(Const(0))
-    for options in known:
-        for option in options:
-            here = Choice(option.term, present=strict(option.term) & optional)
-            found.append(here.within(option).within(before))
-        if any(is_certain(option.term, NO_VARIABLES, optional) for option in options):
-            break
-        if len(options) == 1:
-            # A term that is strict in a variable has no other, so to go on is to miss that one.
-            before = Choice(before.term, absent=before.absent | strict(options[0].term))
-    return tuple(found)
+    missed = [Choice(None)]
+    for options in below:
+        still: list[Choice] = []
+        for before, option in product(missed, options):
+            here = option.within(before)
+            if option.term is None:
+                still.append(here)
+                continue
+            needed = strict(option.term) & optional
+            found.append(here.within(Choice(None, present=needed)))
+            if not is_certain(option.term, NO_VARIABLES, optional):
+                # To go on is to miss what the term is strict in, which is one variable at most.
+                still.append(Choice(None, absent=needed).within(here))
+        missed = still
+    return (*found, *missed)
