@@ -4,42 +4,82 @@ Law: a function is known by its upper-case name; its result type follows from th
 arguments alone, and a call with other types is refused.  What a function computes stands in the
 reference evaluator and, once each, in every compiler of expressions; one conformance suite
 compares them.
+
+A *form* is called like a function and is none: ``coercion.call`` makes another expression of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from difflib import get_close_matches
 
-from ebbtide.core.types import Type
+from ebbtide.algebra.arithmetic import arithmetic_type
+from ebbtide.algebra.function_library import LIBRARY, LIBRARY_FORMS
+from ebbtide.algebra.function_library.signature import Form, Function
 from ebbtide.errors import BindError
 
+__all__ = [
+    "ALIASES",
+    "FORMS",
+    "FUNCTIONS",
+    "Form",
+    "Function",
+    "arithmetic_type",
+    "canonical",
+    "function",
+]
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A scalar function: its name, and its result type for the types of its arguments.
+FUNCTIONS: dict[str, Function] = {function.name: function for function in LIBRARY}
 
-    ``adapt`` gives the types to which the arguments are implicitly cast before that.
-    A ``strict`` function is NULL as soon as an argument is.
+FORMS: dict[str, Form] = {form.name: form for form in LIBRARY_FORMS}
+
+ALIASES: dict[str, str] = {
+    "BTRIM": "TRIM",
+    "CARDINALITY": "SIZE",
+    "CEILING": "CEIL",
+    "CHAR": "CHR",
+    "CHARACTER_LENGTH": "LENGTH",
+    "CHAR_LENGTH": "LENGTH",
+    "DATEADD": "DATE_ADD",
+    "DATEPART": "DATE_PART",
+    "DATE_DIFF": "DATEDIFF",
+    "DAYOFMONTH": "DAY",
+    "IFNULL": "COALESCE",
+    "LCASE": "LOWER",
+    "LEN": "LENGTH",
+    "NVL": "COALESCE",
+    "POSITION": "LOCATE",
+    "POW": "POWER",
+    "REGEXP": "RLIKE",
+    "REGEXP_LIKE": "RLIKE",
+    "SHA": "SHA1",
+    "SIGNUM": "SIGN",
+    "SUBSTR": "SUBSTRING",
+    "UCASE": "UPPER",
+}
+
+
+def canonical(name: str) -> str:
+    """The name by which the library knows what SQL calls by that name, in any case.
+
+    >>> canonical("substr")
+    'SUBSTRING'
     """
-
-    name: str
-    result_type: Callable[[tuple[Type, ...]], Type]
-    adapt: Callable[[tuple[Type, ...]], tuple[Type, ...]]
-    strict: bool = True
-
-
-FUNCTIONS: dict[str, Function] = {}
+    upper = name.upper()
+    known = ALIASES.get(upper, upper)
+    if known in FUNCTIONS or known in FORMS:
+        return known
+    near = get_close_matches(upper, (*FUNCTIONS, *FORMS, *ALIASES), 3)
+    raise BindError(
+        "unknown-function",
+        f'there is no function "{name}"',
+        detail=f"near it are {', '.join(near)}" if near else None,
+        hint=near[0] if near else None,
+    )
 
 
 def function(name: str) -> Function:
-    """The function of that name."""
-    try:
-        return FUNCTIONS[name]
-    except KeyError:
-        raise BindError("unknown-function", f'there is no function "{name}"') from None
-
-
-def arithmetic_type(op: str, left: Type, right: Type) -> Type:
-    """The type of ``left op right``, the rules of Spark SQL."""
-    raise NotImplementedError
+    """The function of that name, in upper case and no alias."""
+    if name not in FUNCTIONS:
+        known = canonical(name)
+        raise BindError("unknown-function", f'"{name}" is not the name of a function', hint=known)
+    return FUNCTIONS[name]

@@ -11,7 +11,9 @@ from ebbtide.algebra.expression import (
     Cast,
     Comparison,
     Expression,
+    Field,
     IsNull,
+    Item,
     Literal,
     Ref,
 )
@@ -42,6 +44,13 @@ def _step(node: Expression, children: tuple[bool, ...]) -> bool:
             signature = function(node.name)
             if node.name in ("COALESCE", "GREATEST", "LEAST"):
                 return all(children)
-            return not signature.strict or any(children)
+            if node.name in ("ARRAY", "STRUCT"):
+                return False
+            if node.name == "CONCAT_WS":
+                return children[0]
+            return signature.may_be_null or not signature.strict or any(children)
+        case Field() | Item():
+            # A type does not say whether what it holds inside can be NULL.
+            return True
         case _:
             return any(children)

@@ -1,0 +1,82 @@
+"""Functions of arrays and structs.
+
+A struct's field names are no arguments, because a result type depends on types alone: STRUCT
+makes fields ``col1``, ``col2``, ..., and a CAST gives them other names.  NAMED_STRUCT and STRUCT
+of columns, as SQL writes them, are forms that stand for that.
+"""
+
+from __future__ import annotations
+
+from ebbtide.algebra.function_library.signature import (
+    Types,
+    alike,
+    array,
+    check_count,
+    custom,
+    define,
+    form,
+)
+from ebbtide.algebra.type_rules import common_type
+from ebbtide.core.types import BOOLEAN, INT, NULL, ArrayType, IntegerType, StructType, Type
+from ebbtide.errors import BindError
+
+FAMILY = "arrays and structs"
+
+
+def _element(types: Types) -> Type:
+    return types[0].element if isinstance(types[0], ArrayType) else NULL
+
+
+def _place(given: Type) -> Type | None:
+    return INT if isinstance(given, IntegerType) and given.bits <= INT.bits else None
+
+
+def _array_contains(types: Types) -> Types:
+    check_count("ARRAY_CONTAINS(array, x)", types, 2, 2)
+    items, value = types
+    element = items.element if isinstance(items, ArrayType) else None
+    common = None if element is None else common_type(element, value, strings=False)
+    if common is None:
+        raise BindError("type-mismatch", f"{items} cannot contain {value}")
+    return ArrayType(common), common
+
+
+NESTED_FUNCTIONS = (
+    alike(
+        FAMILY,
+        "ARRAY(x, ...)",
+        "An array of the arguments.",
+        lambda types: ArrayType(types[0] if types else NULL),
+        least=0,
+        strict=False,
+    ),
+    custom(
+        FAMILY,
+        "STRUCT(x, ...)",
+        "A struct of the arguments; a field has the name of its column, or its place: `col1`.",
+        lambda types: types,
+        lambda types: StructType(tuple((f"col{n}", t) for n, t in enumerate(types, 1))),
+        strict=False,
+    ),
+    define(FAMILY, "SIZE(array)", "The number of items.", (array,), INT),
+    custom(
+        FAMILY,
+        "ARRAY_CONTAINS(array, x)",
+        "Whether an item equals x; NULL if none does and some are NULL.",
+        _array_contains,
+        BOOLEAN,
+        may_be_null=True,
+    ),
+    define(
+        FAMILY,
+        "ELEMENT_AT(array, place)",
+        "The item at a place, from 1, or from the end if negative; an error outside of the array.",
+        (array, _place),
+        _element,
+        may_be_null=True,
+    ),
+)
+
+NESTED_FORMS = (
+    form(FAMILY, "NAMED_STRUCT(name, x, ...)", "A struct with the names given as text."),
+)
