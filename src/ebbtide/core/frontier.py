@@ -1,0 +1,220 @@
+"""Frontiers: how far an input has come in time, per time attribute, and ``now`` of a query.
+
+Law, for an attribute ``a`` that ``PROGRESS FOR a AS a - delay`` makes a promise about:
+
+    progress(a) = max(a) - delay - 1 us     the last instant for which no more rows are promised
+    horizon(a)  = progress(a) - RETAIN      under LATE REVISE;  = progress(a) under QUARANTINE
+    late        iff  a <= progress(a)       before the row's step
+    accepted    iff  a >  horizon(a)        before the row's step, for every such attribute
+
+           never accepted            late, revises              on time
+    ─────────────────────────┤─────────────────────────┤──────────────────────────▶ a
+                             horizon                   progress
+
+Frontiers never fall.  They are judged by as they stood before a step and committed at its end, so
+the rows of one step do not make each other late.
+
+Acceptance is strict.  With ``a >= horizon`` a late row at ``a = progress`` would be accepted under
+QUARANTINE, whose horizon is the progress; and what collection of state relies on is that every
+later row has ``a > horizon``.
+
+Here are values only: what becomes of a row is ``admission``'s business, reading clocks the
+runtime's.  The idea of one progress value per attribute is paper 5's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias
+
+from ebbtide.core.declaration import Declaration, Late, TableDeclaration
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, is_finite, shift
+from ebbtide.core.types import TimestampType
+from ebbtide.errors import QueryError
+
+Times: TypeAlias = tuple[Instant | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """How far one time attribute of one input has come.
+
+    ``delay_us`` is None where nothing is promised: then there is no progress, only the ``newest``
+    time seen.  A delay of ``INF`` is a promise that only ``advance`` gives.
+    """
+
+    attribute: str
+    delay_us: Duration | None = None
+    retain_us: Duration = 0
+    progress: Instant = NEG_INF
+    newest: Instant = NEG_INF
+
+    @property
+    def progresses(self) -> bool:
+        """Whether there is a promise about the attribute."""
+        return self.delay_us is not None
+
+    @property
+    def horizon(self) -> Instant:
+        """The last instant at which nothing is accepted any more."""
+        return shift(self.progress, -self.retain_us)
+
+    def is_late(self, t: Instant) -> bool:
+        """Whether a row at ``t`` comes after its promise."""
+        return t <= self.progress
+
+    def accepts(self, t: Instant) -> bool:
+        """Whether a row at ``t`` may still be accepted, late or not."""
+        return t > self.horizon
+
+    def after(self, t: Instant) -> Frontier:
+        """The frontier once a row at ``t`` has come."""
+        return replace(self, newest=max(self.newest, t)).as_if(t)
+
+    def as_if(self, t: Instant) -> Frontier:
+        """The frontier that a row at ``t`` would promise, without the row."""
+        if self.delay_us is None or self.delay_us >= INF:
+            return self
+        return self.promised(shift(t, -self.delay_us))
+
+    def promised(self, t: Instant) -> Frontier:
+        """The frontier under the promise that no row before ``t`` comes any more."""
+        if not self.progresses:
+            return self
+        return replace(self, progress=max(self.progress, shift(t, -1)))
+
+
+@dataclass(frozen=True, slots=True)
+class InputFrontier:
+    """The frontiers of one input: one for each of its time attributes, in the schema's order.
+
+    ``clock`` is the last reading, and ``heard`` the reading when a row was last admitted (or the
+    first of all, before any was).
+    """
+
+    lines: tuple[Frontier, ...] = ()
+    idle_after_us: Duration | None = None
+    clock: Instant | None = None
+    heard: Instant | None = None
+
+    def __getitem__(self, attribute: str) -> Frontier:
+        for line in self.lines:
+            if line.attribute.casefold() == attribute.casefold():
+                return line
+        raise QueryError(
+            "not-a-time",
+            f'"{attribute}" is no time attribute of the input',
+            detail=", ".join(line.attribute for line in self.lines),
+        )
+
+    @property
+    def progressing(self) -> tuple[Frontier, ...]:
+        """The frontiers of the attributes that progress."""
+        return tuple(line for line in self.lines if line.progresses)
+
+    def accepts(self, times: Times) -> bool:
+        """Whether a row with these times, one per line, may still be accepted."""
+        return all(
+            t is not None and line.accepts(t)
+            for line, t in zip(self.lines, times, strict=True)
+            if line.progresses
+        )
+
+    def read(self, clock: Instant | None) -> InputFrontier:
+        """The frontier at a reading of the clock; a clock never goes back."""
+        if clock is None:
+            return self
+        reading = clock if self.clock is None else max(self.clock, clock)
+        return replace(self, clock=reading, heard=reading if self.heard is None else self.heard)
+
+    def commit(self, rows: Sequence[Times], advance: Instant | None = None) -> InputFrontier:
+        """The frontier at the end of a step that admitted rows with these times."""
+        lines = [reduce(_after, column, line) for line, column in _columns(self.lines, rows)]
+        heard = self.clock if rows else self.heard
+        silence = self._silence(heard)
+        if silence is not None:
+            lines = [line.as_if(silence) for line in lines]
+        if advance is not None:
+            self._check_advance(advance)
+            lines = [line.promised(advance) for line in lines]
+        return replace(self, lines=tuple(lines), heard=heard)
+
+    def _silence(self, heard: Instant | None) -> Instant | None:
+        # An input from which nothing has come for IDLE AFTER of the clock stops holding others
+        # back: its frontier goes on as if a row stamped `clock - idle_after` had come, so that it
+        # trails the clock by the silence and the delay.  A row that wakes it up and is older than
+        # that is late, as any row that breaks a promise.
+        if self.idle_after_us is None or self.clock is None or heard is None:
+            return None
+        stamp = shift(self.clock, -self.idle_after_us)
+        return stamp if heard <= stamp else None
+
+    def _check_advance(self, to: Instant) -> None:
+        if not self.progressing:
+            raise QueryError(
+                "nothing-progresses",
+                f"the input cannot be advanced to {to}: nothing is promised about its times",
+                hint="declare PROGRESS FOR one of its time attributes",
+            )
+
+
+def first_frontier(declaration: Declaration) -> InputFrontier:
+    """The frontier of an input of which nothing has come yet; a static table has no times."""
+    if isinstance(declaration, TableDeclaration) and declaration.static:
+        return InputFrontier()
+    promises = {p.attribute.casefold(): p.delay_us for p in declaration.promises}
+    retain_us = declaration.retain_us if declaration.late is Late.REVISE else 0
+    return InputFrontier(
+        tuple(
+            Frontier(column.name, promises.get(column.name.casefold()), retain_us)
+            for column in declaration.schema
+            if isinstance(column.type, TimestampType)
+        ),
+        declaration.idle_after_us,
+    )
+
+
+def slowest(feeders: Iterable[InputFrontier]) -> InputFrontier:
+    """The frontier of a stream that several queries feed: it progresses with the slowest.
+
+    The feeders' frontiers have the same attributes.
+    """
+    return reduce(_slower, feeders)
+
+
+def now(
+    lines: Iterable[Frontier], *, clock: Instant | None = None, before: Instant = NEG_INF
+) -> Instant:
+    """``now`` of a query over the time attributes that it reads: it never falls below ``before``.
+
+    The largest time admitted and the largest progress among them, and the clock if the query
+    follows one.  ``inf`` is no instant but a promise that nothing more comes, so an input that
+    has ended says nothing about the others: ``now`` is ``inf`` once all of them have.
+    """
+    known = tuple(lines)
+    if known and all(line.progress >= INF for line in known):
+        return INF
+    times = [t for line in known for t in (line.newest, line.progress) if is_finite(t)]
+    return max([before, *times, *([] if clock is None else [clock])])
+
+
+def _after(line: Frontier, t: Instant | None) -> Frontier:
+    return line if t is None else line.after(t)
+
+
+def _columns(
+    lines: tuple[Frontier, ...], rows: Sequence[Times]
+) -> list[tuple[Frontier, tuple[Instant | None, ...]]]:
+    return [(line, tuple(row[index] for row in rows)) for index, line in enumerate(lines)]
+
+
+def _slower(left: InputFrontier, right: InputFrontier) -> InputFrontier:
+    return replace(
+        left,
+        lines=tuple(
+            replace(a, progress=min(a.progress, b.progress), newest=max(a.newest, b.newest))
+            for a, b in zip(left.lines, right.lines, strict=True)
+        ),
+    )
