@@ -1,0 +1,1 @@
+"""Kernels: every operator as a pure function on changes and state, without Spark."""

@@ -1,0 +1,1 @@
+"""State: batches of changes, SweepAreas over immutable segments, and the manifest of a version."""

@@ -1,0 +1,203 @@
+"""The SweepArea: the rows of one operator input that later changes can still touch.
+
+Law: an area is a value.  ``insert``, ``reorganize`` and ``compact`` give another one; the
+relation that ``query`` shows is the sum of all inserted changes, restricted to the instants after
+the last horizon.  The cost of each method follows the rows that it adds or finds, not the rows
+that are there (paper 4, section 4.3.1, on the buckets of paper 3, section 4.1).
+
+It deliberately knows no operator: what a row means, and when it may go, is the kernel's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.time import INF, NEG_INF
+from ebbtide.state.arrays import Hashes, Ints
+from ebbtide.state.hashing import key_hash
+from ebbtide.state.layout import Layout
+from ebbtide.state.search import (
+    Bound,
+    View,
+    greatest,
+    least,
+    moving,
+    next_points,
+    overlapping,
+    rule_out,
+)
+from ebbtide.state.segment import Segment
+from ebbtide.state.store import File, Scope
+from ebbtide.state.table import concat
+from ebbtide.state.tiers import bucket_width, buckets, merges
+from ebbtide.state.writing import merged, newest, write
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Changes from a SweepArea, with the hashes of their keys."""
+
+    changes: Any
+    hashes: Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class SweepArea:
+    """Changes in immutable segments, found by key and by time."""
+
+    layout: Layout
+    scope: Scope = field(default_factory=Scope)
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many stored changes there are."""
+        return sum(segment.rows for segment in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        """How much room the segments take."""
+        return sum(segment.bytes for segment in self.segments)
+
+    def at(self, scope: Scope) -> SweepArea:
+        """The same area, to be continued in another scope."""
+        return replace(self, scope=scope)
+
+    def describe(self) -> list[Any]:
+        """The descriptors of the segments, for JSON."""
+        return [segment.describe() for segment in self.segments]
+
+    @staticmethod
+    def restore(layout: Layout, described: Iterable[list[Any]], scope: Scope) -> SweepArea:
+        """The area that ``describe`` described."""
+        return SweepArea(layout, scope, tuple(Segment.restore(values) for values in described))
+
+    def hash(self, changes: Any) -> Hashes:
+        """The hashes of the keys of changes that have the area's schema."""
+        return key_hash(changes, self.layout.keys)
+
+    def insert(self, changes: Any, hashes: Hashes | None = None) -> SweepArea:
+        """The area with more changes."""
+        if not changes.num_rows:
+            return self
+        hashes = self.hash(changes) if hashes is None else hashes
+        new = write(self.scope, changes, hashes, self._bounds())
+        return replace(self, segments=(*self.segments, *new))
+
+    def query(self, hashes: Hashes | None, since: Bound = NEG_INF, until: Bound = INF) -> Any:
+        """The keys' changes that overlap ``[since, until)``; all keys' if ``hashes`` is None.
+
+        ``hashes`` are sorted and unique; a bound is one instant, or one per hash.
+        """
+        return self.probe(hashes, since, until).changes
+
+    def probe(self, hashes: Hashes | None, since: Bound = NEG_INF, until: Bound = INF) -> Found:
+        """What ``query`` gives, with the hashes."""
+        earliest, latest = least(since), greatest(until)
+        chosen = [
+            segment
+            for segment in self.segments
+            if segment.to_max > earliest
+            and segment.from_min < latest
+            and not rule_out(segment, hashes)
+        ]
+        views = [self._view(segment) for segment in chosen]
+        return self._found(views, [overlapping(view, hashes, since, until) for view in views])
+
+    def moved(self, after: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
+        """The changes that begin or end in ``(after, upto]``, of some keys or of all."""
+        views = [self._view(s) for s in self._turning(after, upto) if not rule_out(s, hashes)]
+        return self._found(views, [moving(view, hashes, after, upto) for view in views])
+
+    def latest(self, hashes: Hashes | None) -> Found:
+        """The rows that stand for the keys, in an area of the newest rows."""
+        found = self.probe(hashes)
+        places = newest(self.layout, found.changes, found.hashes)
+        return Found(found.changes.take(pa.array(places)), found.hashes[places])
+
+    def turning(self, after: int, upto: int) -> Hashes:
+        """The hashes of keys with a change that begins or ends in ``(after, upto]``."""
+        found = []
+        for segment in self._turning(after, upto):
+            view = self._view(segment)
+            places = moving(view, None, after, upto)
+            found.append(view.hashes if places is None else view.hashes[places])
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
+
+    def next_end(self, hashes: Hashes, after: Bound) -> Ints:
+        """For each key the first end point of its changes after ``after``; ``inf`` if none."""
+        result = np.full(len(hashes), INF, np.int64)
+        earliest = least(after)
+        candidates = [s for s in self.segments if s.to_max > earliest or s.from_max > earliest]
+        for segment in sorted(candidates, key=lambda s: (s.to_min, s.name)):
+            lowest = segment.from_min if segment.from_max > earliest else segment.to_min
+            open_ = np.flatnonzero(result > max(lowest, earliest + 1))
+            asked = hashes[open_]
+            if rule_out(segment, asked):
+                continue
+            bound = after[open_] if isinstance(after, np.ndarray) else after
+            points = next_points(self._view(segment), asked, bound)
+            result[open_] = np.minimum(result[open_], points)
+        return result
+
+    def reorganize(self, horizon: int) -> SweepArea:
+        """The area without what ended by ``horizon + 1``: every later change begins after it."""
+        ended = [segment for segment in self.segments if segment.to_max <= horizon + 1]
+        for segment in ended:
+            self.scope.store.forget(segment.name)
+        kept = replace(self, segments=tuple(s for s in self.segments if s not in ended))
+        return kept._merge(merges(kept.segments), horizon) if ended or kept.segments else kept
+
+    def compact(self, horizon: int = NEG_INF) -> SweepArea:
+        """The area with one segment for every bucket of time."""
+        kept = self.reorganize(horizon)
+        width = bucket_width(kept._bounds())
+        groups = [tuple(group) for group in buckets(kept.segments, width)]
+        return kept._merge([g for g in groups if len(g) > 1 or g[0].negatives], horizon)
+
+    def _merge(self, groups: list[tuple[Segment, ...]], horizon: int) -> SweepArea:
+        if not groups:
+            return self
+        gone = {segment for group in groups for segment in group}
+        segments = [segment for segment in self.segments if segment not in gone]
+        for group in groups:
+            stored = concat(
+                (pa.Table.from_batches([self._read(s)]) for s in group), self._read(group[0]).schema
+            )
+            changes, hashes = merged(self.layout, stored, horizon, whole=not segments)
+            segments += write(self.scope, changes, hashes, self._bounds())
+            for segment in group:
+                self.scope.store.forget(segment.name)
+        return replace(self, segments=tuple(segments))
+
+    def _found(self, views: list[View], places: list[Ints | None]) -> Found:
+        tables, hashes = [], []
+        for view, chosen in zip(views, places, strict=True):
+            rows = view.batch if chosen is None else view.batch.take(pa.array(chosen))
+            tables.append(pa.Table.from_batches([rows]).drop_columns(["hash"]))
+            hashes.append(view.hashes if chosen is None else view.hashes[chosen])
+        joined = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
+        return Found(concat(tables, self.layout.schema), joined)
+
+    def _turning(self, after: Bound, upto: Bound) -> list[Segment]:
+        first, last = least(after), greatest(upto)
+        return [
+            s
+            for s in self.segments
+            if (s.from_max > first and s.from_min <= last)
+            or (s.to_max > first and s.to_min <= last)
+        ]
+
+    def _bounds(self) -> list[tuple[int, int]]:
+        return [(segment.to_min, segment.to_max) for segment in self.segments]
+
+    def _read(self, segment: Segment) -> Any:
+        return self.scope.store.read(File(segment.name, segment.checksum, segment.bytes))
+
+    def _view(self, segment: Segment) -> View:
+        return View.of(self._read(segment))

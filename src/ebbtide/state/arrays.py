@@ -1,0 +1,87 @@
+"""The kinds of arrays that state and kernels pass around, and orders on them.
+
+Nothing here knows what the numbers mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Words: TypeAlias = list[Ints]
+
+_TOP = np.uint64(1) << np.uint64(63)
+
+
+def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
+    """The permutation that sorts by ``major``, then by ``minor``; equal pairs stay in place."""
+    if len(major) < 2:
+        return np.arange(len(major), dtype=np.int64)
+    packed = _packed(major, minor)
+    if packed is None:
+        return np.lexsort((minor, major))
+    return packed
+
+
+def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:
+    """The same by one sort of single words that hold major, minor and place; None if too wide."""
+    n = len(major)
+    low, high = int(minor.min()), int(minor.max())
+    major_low, major_high = int(major.min()), int(major.max())
+    place_bits = (n - 1).bit_length()
+    minor_bits = (high - low).bit_length()
+    if (major_high - major_low).bit_length() + minor_bits + place_bits > 64:
+        if minor_bits + place_bits > 64:
+            return None
+        distinct, dense = np.unique(major, return_inverse=True)
+        if (len(distinct) - 1).bit_length() + minor_bits + place_bits > 64:
+            return None
+        above = dense.astype(np.uint64)
+    else:
+        above = (major - major.dtype.type(major_low)).astype(np.uint64)
+    word = above << np.uint64(minor_bits)
+    word |= minor.view(np.uint64) - np.uint64(low % (1 << 64))
+    word <<= np.uint64(place_bits)
+    word |= np.arange(n, dtype=np.uint64)
+    word.sort()
+    return (word & ((np.uint64(1) << np.uint64(place_bits)) - np.uint64(1))).astype(np.int64)
+
+
+def differs(words: Sequence[npt.NDArray[Any]]) -> Mask:
+    """For each place whether some word differs from the place before; the first always does."""
+    n = len(words[0])
+    result = np.zeros(n, np.bool_)
+    if n:
+        result[0] = True
+        for word in words:
+            result[1:] |= word[1:] != word[:-1]
+    return result
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """The numbers ``start .. start + count - 1`` of each pair, one after the other.
+
+    >>> ranges(np.array([5, 9]), np.array([2, 1])).tolist()
+    [5, 6, 9]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    places: Ints = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+    return places
+
+
+def sortable(bits: Ints) -> Ints:
+    """Bits of doubles as integers in the order of the doubles; NaN comes last."""
+    turned: Ints = bits ^ ((bits >> np.int64(63)) & np.int64(0x7FFF_FFFF_FFFF_FFFF))
+    return turned
+
+
+def unsigned_order(words: Ints) -> Ints:
+    """Unsigned words as signed ones in the same order."""
+    return (words.view(np.uint64) ^ _TOP).view(np.int64)

@@ -1,0 +1,46 @@
+"""Batches of changes: their shape, their hashes, their exact groups and their canonical form."""
+
+from __future__ import annotations
+
+from ebbtide.state.hashing import key_hash
+from ebbtide.state.netting import Codes, codes, consolidate, minus, negated, net
+from ebbtide.state.table import (
+    DIFF,
+    FROM,
+    TIMES,
+    TO,
+    batch_schema,
+    concat,
+    empty,
+    from_changes,
+    payload,
+    row_types,
+    to_changes,
+    where,
+    width,
+    with_times,
+)
+
+__all__ = [
+    "DIFF",
+    "FROM",
+    "TIMES",
+    "TO",
+    "Codes",
+    "batch_schema",
+    "codes",
+    "concat",
+    "consolidate",
+    "empty",
+    "from_changes",
+    "key_hash",
+    "minus",
+    "negated",
+    "net",
+    "payload",
+    "row_types",
+    "to_changes",
+    "where",
+    "width",
+    "with_times",
+]

@@ -1,0 +1,123 @@
+"""Hashes of keys: 64 bits, the same in every process, run and cut into chunks.
+
+Law: keys that SQL groups together have equal hashes.  The converse does not hold, so whoever
+groups by hashes looks at the keys as well (``netting.codes``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.state.arrays import Hashes, Ints
+from ebbtide.state.columns import column, is_list, is_text, present, words
+
+_SEED = np.uint64(0x9E37_79B9_7F4A_7C15)
+_ABSENT = np.uint64(0xD6E8_FEB8_6659_FD93)
+_ITEM = np.uint64(0xA076_1D64_78BD_642F)
+_FIRST = np.uint64(0xBF58_476D_1CE4_E5B9)
+_SECOND = np.uint64(0x94D0_49BB_1331_11EB)
+_LONG = 256
+
+
+def key_hash(table: Any, columns: Sequence[int]) -> Hashes:
+    """The hash of the given columns of every row; rows without columns all have the same."""
+    result = np.full(table.num_rows, _SEED, np.uint64)
+    for index in columns:
+        result = _joined(result, _hashed(column(table, index)))
+    return result
+
+
+def _joined(left: Hashes, right: Hashes) -> Hashes:
+    return mixed(left * _SEED + right)
+
+
+def mixed(value: Hashes) -> Hashes:
+    """A bijection of 64 bits that spreads every bit over all of them (splitmix64's last part)."""
+    value = value ^ (value >> np.uint64(30))
+    value = value * _FIRST
+    value ^= value >> np.uint64(27)
+    value *= _SECOND
+    value ^= value >> np.uint64(31)
+    return value
+
+
+def _hashed(array: Any) -> Hashes:
+    kind = array.type
+    if is_text(kind):
+        result = _text(array)
+    elif is_list(kind):
+        result = _lists(array)
+    elif pa.types.is_struct(kind):
+        result = np.full(len(array), _SEED, np.uint64)
+        for field in array.flatten():
+            result = _joined(result, _hashed(field))
+    else:
+        return _plain(array)
+    valid = present(array)
+    return result if valid is None else np.where(valid, result, _ABSENT)
+
+
+def _plain(array: Any) -> Hashes:
+    valid = present(array)
+    values = words(array)[valid is not None :]
+    result = mixed(values[0].view(np.uint64))
+    for word in values[1:]:
+        result = _joined(result, word.view(np.uint64))
+    return result if valid is None else np.where(valid, result, _ABSENT)
+
+
+def _text(array: Any) -> Hashes:
+    encoded = array.dictionary_encode()
+    indices = encoded.indices.fill_null(0) if encoded.indices.null_count else encoded.indices
+    distinct = _distinct_text(encoded.dictionary)
+    if not len(distinct):
+        return np.full(len(array), _ABSENT, np.uint64)
+    chosen: Hashes = distinct[indices.to_numpy(zero_copy_only=False)]
+    return chosen
+
+
+def _distinct_text(array: Any) -> Hashes:
+    """Hashes of byte strings, eight bytes at a time over all that are long enough."""
+    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    _, offsets, data = array.buffers()
+    stored = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    bounds: Ints = stored[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    starts, lengths = bounds[:-1], bounds[1:] - bounds[:-1]
+    text = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    text = np.concatenate([text, np.zeros(8, np.uint8)])
+    result = mixed(lengths.view(np.uint64) + _SEED)
+    for at in range(0, _LONG, 8):
+        active = np.flatnonzero((lengths > at) & (lengths <= _LONG))
+        if not len(active):
+            break
+        result[active] = _joined(
+            result[active], _eight(text, starts[active] + at, lengths[active] - at)
+        )
+    for index in np.flatnonzero(lengths > _LONG).tolist():
+        whole = text[starts[index] : starts[index] + lengths[index]].tobytes()
+        result[index] = np.uint64(int.from_bytes(blake2b(whole, digest_size=8).digest(), "little"))
+    return result
+
+
+def _eight(text: Any, starts: Ints, left: Ints) -> Hashes:
+    taken = text[starts[:, None] + np.arange(8)].view("<u8")[:, 0]
+    keep = np.minimum(left, 8).astype(np.uint64)
+    return np.asarray(taken & (~np.uint64(0) >> (np.uint64(64) - keep * np.uint64(8))))
+
+
+def _lists(array: Any) -> Hashes:
+    bounds = np.asarray(array.offsets.to_numpy(zero_copy_only=False)).astype(np.int64)
+    lengths = np.diff(bounds)
+    items = _hashed(array.values) if len(array.values) else np.zeros(0, np.uint64)
+    longest = int(lengths.max(initial=0))
+    powers = np.cumprod(np.full(longest + 1, _ITEM, np.uint64))
+    inside = np.arange(bounds[0], bounds[-1])
+    weighted = items[inside] * powers[inside - np.repeat(bounds[:-1], lengths)]
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weighted)])
+    total = sums[bounds[1:] - bounds[0]] - sums[bounds[:-1] - bounds[0]]
+    return mixed(total + lengths.view(np.uint64))

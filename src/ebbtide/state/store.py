@@ -1,0 +1,245 @@
+"""Where segments are kept: a directory on any file system that pyarrow reaches, or memory.
+
+Law: a file is never changed.  It is written under a name that nobody else uses and renamed to
+``operator-shard-version-contenthash`` when it is whole, so that whoever writes the same segment
+again writes the same file.  The hash of the content is the checksum that its descriptor keeps; it
+is verified when a process first opens the file, and a file that is missing or does not match is
+named and never used.
+
+Local files are memory-mapped, so reading costs what is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Lock
+from typing import Any, Protocol
+
+import pyarrow as pa
+from pyarrow import fs
+
+from ebbtide.errors import StateError
+
+TEMPORARY = ".tmp"
+_OPEN_FILES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A written file: its name, and what proves its content."""
+
+    name: str
+    checksum: str
+    bytes: int
+
+
+class Store(Protocol):
+    """Keeps record batches under names; what it gives back is what was written."""
+
+    def write(self, label: str, batch: Any) -> File:
+        """Keeps a batch under ``label`` and the hash of its content."""
+        ...
+
+    def read(self, file: File) -> Any:
+        """The batch of a file, verified."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """Lets go of what this process holds of a file."""
+        ...
+
+    def names(self) -> set[str]:
+        """The names of all files that are there, unfinished ones included."""
+        ...
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Removes files; one that is not there is no error."""
+        ...
+
+
+class DirectoryStore:
+    """Files in a directory."""
+
+    def __init__(self, root: str, filesystem: Any = None, sync: bool = False) -> None:
+        if filesystem is None:
+            filesystem, root = fs.FileSystem.from_uri(root) if "://" in root else (None, root)
+        self.filesystem = filesystem or fs.LocalFileSystem()
+        self.root = root.rstrip("/")
+        self.sync = sync
+        self.filesystem.create_dir(self.root, recursive=True)
+
+    def __repr__(self) -> str:
+        return f"DirectoryStore({self.root!r})"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether files can be memory-mapped."""
+        return isinstance(self.filesystem, fs.LocalFileSystem)
+
+    def write(self, label: str, batch: Any) -> File:
+        content = _serialised(batch)
+        checksum = sha256(content).hexdigest()[:32]
+        name = f"{label}-{checksum}"
+        temporary = f"{self.root}/{uuid.uuid4().hex}{TEMPORARY}"
+        with self.filesystem.open_output_stream(temporary) as stream:
+            stream.write(content)
+            if self.sync:
+                stream.flush()
+        if self.sync and self.is_local:
+            _sync(temporary)
+        self.filesystem.move(temporary, f"{self.root}/{name}")
+        return File(name, checksum, content.size)
+
+    def read(self, file: File) -> Any:
+        key = (self.filesystem.type_name, self.root, file.name)
+        found = _OPENED.get(key)
+        if found is None:
+            found = _deserialised(file, self._content(file))
+            _OPENED.put(key, found)
+        return found
+
+    def _content(self, file: File) -> Any:
+        path = f"{self.root}/{file.name}"
+        try:
+            if self.is_local:
+                with pa.memory_map(path) as mapped:
+                    return mapped.read_buffer()
+            with self.filesystem.open_input_stream(path) as stream:
+                return stream.read_buffer()
+        except FileNotFoundError as error:
+            raise missing(file.name) from error
+        except OSError as error:
+            raise damaged(file.name, str(error)) from error
+
+    def forget(self, name: str) -> None:
+        _OPENED.drop((self.filesystem.type_name, self.root, name))
+
+    def names(self) -> set[str]:
+        found = self.filesystem.get_file_info(fs.FileSelector(self.root))
+        return {info.base_name for info in found if info.type == fs.FileType.File}
+
+    def delete(self, names: Iterable[str]) -> None:
+        for name in sorted(names):
+            self.forget(name)
+            try:
+                self.filesystem.delete_file(f"{self.root}/{name}")
+            except FileNotFoundError:
+                continue
+
+
+class MemoryStore:
+    """Batches in this process, for tests and for state that need not outlive it."""
+
+    def __init__(self) -> None:
+        self.batches: dict[str, Any] = {}
+
+    def write(self, label: str, batch: Any) -> File:
+        name = f"{label}-{uuid.uuid4().hex}"
+        self.batches[name] = batch
+        return File(name, "", batch.nbytes)
+
+    def read(self, file: File) -> Any:
+        try:
+            return self.batches[file.name]
+        except KeyError as error:
+            raise missing(file.name) from error
+
+    def forget(self, name: str) -> None:
+        pass
+
+    def names(self) -> set[str]:
+        return set(self.batches)
+
+    def delete(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.batches.pop(name, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a step writes the segments of one operator and shard, and under which names."""
+
+    store: Store = field(default_factory=MemoryStore)
+    operator: str = "operator"
+    shard: int = 0
+    version: int = 0
+
+    @property
+    def label(self) -> str:
+        """The beginning of the names of all files written here."""
+        return f"{self.operator}-{self.shard}-{self.version}"
+
+
+def missing(name: str) -> StateError:
+    """The error of a segment that is not there."""
+    return StateError(
+        "missing-segment",
+        f'segment "{name}" is missing',
+        hint="restore the state directory, or start the query anew with another one",
+    )
+
+
+def damaged(name: str, why: str) -> StateError:
+    """The error of a segment that is not what was written."""
+    return StateError(
+        "damaged-segment",
+        f'segment "{name}" is damaged',
+        detail=why,
+        hint="restore the state directory, or start the query anew with another one",
+    )
+
+
+class _Opened:
+    """The verified batches of this process, the last used ones."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.batches: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
+        self.lock = Lock()
+
+    def get(self, key: tuple[str, str, str]) -> Any:
+        with self.lock:
+            if key in self.batches:
+                self.batches.move_to_end(key)
+            return self.batches.get(key)
+
+    def put(self, key: tuple[str, str, str], batch: Any) -> None:
+        with self.lock:
+            self.batches[key] = batch
+            while len(self.batches) > self.limit:
+                self.batches.popitem(last=False)
+
+    def drop(self, key: tuple[str, str, str]) -> None:
+        with self.lock:
+            self.batches.pop(key, None)
+
+
+_OPENED = _Opened(_OPEN_FILES)
+
+
+def _serialised(batch: Any) -> Any:
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_file(stream, batch.schema) as writer:
+        writer.write_batch(batch)
+    return stream.getvalue()
+
+
+def _deserialised(file: File, content: Any) -> Any:
+    if content.size != file.bytes:
+        raise damaged(file.name, f"it has {content.size} bytes instead of {file.bytes}")
+    if sha256(content).hexdigest()[:32] != file.checksum:
+        raise damaged(file.name, "its checksum does not match")
+    return pa.ipc.open_file(pa.BufferReader(content)).get_batch(0)
+
+
+def _sync(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

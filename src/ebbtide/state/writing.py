@@ -1,0 +1,112 @@
+"""Writing changes as segments: cut by time, sorted by (key hash, valid_from), described.
+
+Law: what is written depends on the changes and on the bounds of the area alone, not on the order
+in which the changes came, so a repeated task writes the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.time import INF
+from ebbtide.state.arrays import Hashes, Ints, differs, order_by
+from ebbtide.state.columns import ints
+from ebbtide.state.hashing import key_hash, mixed
+from ebbtide.state.layout import Layout
+from ebbtide.state.netting import codes, net
+from ebbtide.state.search import HASH
+from ebbtide.state.segment import Segment
+from ebbtide.state.store import Scope
+from ebbtide.state.table import DIFF, FROM, TO, payload, where
+from ebbtide.state.tiers import bucket_width, cut
+
+
+def write(
+    scope: Scope, changes: Any, hashes: Hashes, bounds: Iterable[tuple[int, int]]
+) -> list[Segment]:
+    """Writes changes, in as many segments as there are buckets worth one."""
+    if not changes.num_rows:
+        return []
+    valid_to = ints(changes, TO)
+    finite = valid_to[valid_to < INF]
+    new = [(int(finite.min()), int(finite.max()))] if len(finite) else []
+    width = bucket_width([*bounds, *new])
+    result = []
+    for places in cut(valid_to, width):
+        whole = len(places) == changes.num_rows
+        part = changes if whole else changes.take(pa.array(places))
+        result.append(_segment(scope, part, hashes if whole else hashes[places]))
+    return result
+
+
+def merged(layout: Layout, stored: Any, horizon: int, whole: bool) -> tuple[Any, Hashes]:
+    """The changes of several segments as few as possible, without what ended by the horizon."""
+    stored = where(stored, ints(stored, TO) > min(horizon, INF - 1) + 1)
+    hashes = ints(stored, HASH.name).view(np.uint64)
+    changes = stored.drop_columns([HASH.name])
+    if layout.newest:
+        places = newest(layout, changes, hashes, keep_gone=not whole)
+        return changes.take(pa.array(places)), hashes[places]
+    if not (ints(changes, DIFF) < 0).any():
+        return changes, hashes
+    changes = net(changes)
+    changes = where(changes, ints(changes, TO) > min(horizon, INF - 1) + 1)
+    return changes, key_hash(changes, layout.keys)
+
+
+def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False) -> Ints:
+    """The places of the rows that stand for their keys."""
+    keys = codes(changes, layout.keys, hashes)
+    order = order_by(keys.ids, ints(changes, FROM))
+    sorted_ids = keys.ids[order]
+    last = np.ones(len(order), np.bool_)
+    last[:-1] = sorted_ids[1:] != sorted_ids[:-1]
+    places = order[last]
+    return places if keep_gone else places[ints(changes, DIFF)[places] != 0]
+
+
+def _segment(scope: Scope, changes: Any, hashes: Hashes) -> Segment:
+    order = _order(changes, hashes)
+    taken = changes.take(pa.array(order)).combine_chunks()
+    hashes = hashes[order]
+    arrays = [taken.column(i).chunk(0) for i in range(taken.num_columns)]
+    batch = pa.RecordBatch.from_arrays(
+        [*arrays, pa.array(hashes)], schema=taken.schema.append(HASH)
+    )
+    file = scope.store.write(scope.label, batch)
+    valid_from, valid_to = ints(batch, FROM), ints(batch, TO)
+    return Segment(
+        name=file.name,
+        checksum=file.checksum,
+        bytes=file.bytes,
+        rows=batch.num_rows,
+        negatives=int((ints(batch, DIFF) <= 0).sum()),
+        from_min=int(valid_from.min()),
+        from_max=int(valid_from.max()),
+        to_min=int(valid_to.min()),
+        to_max=int(valid_to.max()),
+        hash_min=int(hashes[0]),
+        hash_max=int(hashes[-1]),
+    )
+
+
+def _order(changes: Any, hashes: Hashes) -> Ints:
+    """By hash and valid_from; rows that agree in both by a hash of all the rest."""
+    valid_from = ints(changes, FROM)
+    order = order_by(hashes, valid_from)
+    begins = differs([hashes[order], valid_from[order]])
+    tied = ~begins
+    tied[:-1] |= ~begins[1:]
+    places = np.flatnonzero(tied)
+    if len(places):
+        rows = changes.take(pa.array(order[places]))
+        rest = key_hash(rows, payload(rows))
+        rest = mixed(rest + ints(rows, TO).view(np.uint64))
+        rest = mixed(rest + ints(rows, DIFF).view(np.uint64))
+        runs = np.cumsum(begins)[places]
+        order[places] = order[places][np.lexsort((rest, runs))]
+    return order
