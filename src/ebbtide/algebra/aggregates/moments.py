@@ -133,7 +133,7 @@ def variance(sample: bool, root: bool, name: str) -> Maker:
             if state.special is not None:
                 return NAN
             variance = (state.squares - state.total**2 / state.count) / divisor
-            return math.sqrt(variance) if root else float(variance)
+            return root_of(variance) if root else to_double(variance)
 
         return _moments(DOUBLE, result)
 
@@ -161,3 +161,15 @@ def to_double(exact: Fraction) -> float:
         return float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
+
+
+def root_of(exact: Fraction) -> float:
+    """The square root as a double, also of what is too large or too small to be a double."""
+    if exact == 0:
+        return 0.0
+    # A power of 4 brings the number near 1, where doubles are at their best.
+    half = (exact.numerator.bit_length() - exact.denominator.bit_length()) // 2
+    try:
+        return math.ldexp(math.sqrt(exact / Fraction(4) ** half), half)
+    except OverflowError:
+        return math.inf
