@@ -111,16 +111,20 @@ def instant(value: int | str | datetime, zone: tzinfo = UTC) -> Instant:
 
 
 def format_instant(t: Instant, zone: tzinfo = UTC) -> str:
-    """``t`` as ISO text, without zone and without an empty fraction.
+    """``t`` as ISO text, without zone and without an empty fraction; outside of the years 1 to
+    9999, which have no ISO text, in microseconds.
 
-    >>> format_instant(1_500_000), format_instant(INF)
-    ('1970-01-01 00:00:01.500000', 'inf')
+    >>> format_instant(1_500_000), format_instant(INF), format_instant(2**62)
+    ('1970-01-01 00:00:01.500000', 'inf', '4611686018427387904 us')
     """
     if t <= NEG_INF:
         return "-inf"
     if t >= INF:
         return "inf"
-    return to_datetime(t, zone).replace(tzinfo=None).isoformat(sep=" ")
+    try:
+        return to_datetime(t, zone).replace(tzinfo=None).isoformat(sep=" ")
+    except OverflowError:
+        return f"{t} us"
 
 
 def duration(value: int | str | timedelta) -> Duration:
