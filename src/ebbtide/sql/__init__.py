@@ -74,11 +74,13 @@ Expressions
     exp.Subquery        this (query): a scalar subquery
     exp.Tuple           expressions: (a, b) before IN
     nodes.Call          this (upper-case name), expressions, distinct, order [exp.Ordered], filter,
-                        nulls: every function and aggregate, IF, EXTRACT (as HOUR(t)), TRIM, ...;
-                        COUNT(*) has an exp.Star; STRUCT(a AS x) has exp.Alias in expressions
+                        nulls: every function and aggregate; COUNT(*) has an exp.Star;
+                        STRUCT(a AS x) has exp.Alias; EXTRACT(HOUR FROM t) has the arguments
+                        'HOUR', t; TRIM(LEADING c FROM s) is LTRIM(s, c); CURRENT_DATE has none
     exp.Window          this (nodes.Call), partition_by [...], order (exp.Order), spec
                         (exp.WindowSpec: kind ROWS or RANGE; start, end: "UNBOUNDED",
-                        "CURRENT ROW" or an expression; start_side, end_side PRECEDING, FOLLOWING)
+                        "CURRENT ROW" or an expression; start_side, end_side PRECEDING, FOLLOWING
+                        or None; both ends are always there)
     nodes.FloorTo, nodes.CeilTo
                         this, grid (nodes.Duration)
     exp.Alias           this, alias (exp.Identifier); in expressions of a Select

@@ -17,24 +17,7 @@ from ebbtide.sql.reading import located
 
 __all__ = ["CallParser"]
 
-# The functions that EXTRACT(field FROM t) stands for.
-_EXTRACTS = {
-    "YEAR": "YEAR",
-    "QUARTER": "QUARTER",
-    "MONTH": "MONTH",
-    "WEEK": "WEEKOFYEAR",
-    "DAY": "DAY",
-    "DAYOFMONTH": "DAY",
-    "DAYOFWEEK": "DAYOFWEEK",
-    "DOW": "DAYOFWEEK",
-    "DAYOFYEAR": "DAYOFYEAR",
-    "DOY": "DAYOFYEAR",
-    "HOUR": "HOUR",
-    "MINUTE": "MINUTE",
-    "SECOND": "SECOND",
-}
-
-_TRIMS = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
+_TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
 _NO_PARENTHESES = {
     TokenType.CURRENT_DATE: "CURRENT_DATE",
@@ -118,7 +101,7 @@ class CallParser(DurationReader):
             return None
         if not self._match(TokenType.BETWEEN):
             start, side = self._bound()
-            return exp.WindowSpec(kind=kind, start=start, start_side=side)
+            return exp.WindowSpec(kind=kind, start=start, start_side=side, end="CURRENT ROW")
         start, side = self._bound()
         if not self._match(TokenType.AND):
             raise self.unexpected("AND")
@@ -202,18 +185,13 @@ class CallParser(DurationReader):
 
     def _extract(self) -> exp.Expr:
         field = self._curr
+        if field.token_type is not TokenType.STRING and not field.text.isidentifier():
+            raise self.unexpected("a field of a time")
         self._advance()
-        function = _EXTRACTS.get(field.text.upper())
-        if function is None:
-            raise self.fault(
-                "unknown-field",
-                f'EXTRACT knows no field "{field.text}"',
-                self.span(field),
-                detail=f"the fields are {', '.join(_EXTRACTS)}",
-            )
         if not self._match(TokenType.FROM):
             raise self.unexpected("FROM")
-        return self._closed(self._named(function, self._parse_bitwise()))
+        name = exp.Literal.string(field.text.upper()).update_positions(field)
+        return self._closed(self._named("EXTRACT", name, self._parse_bitwise()))
 
     def _trim(self) -> exp.Expr:
         kind = self._prev.text.upper() if self._match_texts(tuple(_TRIMS)) else None

@@ -48,6 +48,11 @@ class DurationReader(Reader):
             )
         return node
 
+    def begins_duration(self) -> bool:
+        """Whether a duration stands here, and no name."""
+        numeric = self._curr.token_type in (TokenType.NUMBER, TokenType.STRING)
+        return numeric or self._begins_interval()
+
     def unit_or_duration(self, of: str) -> Duration:
         """Reads a duration, or the name of a unit for one of it."""
         if self._curr.token_type in (TokenType.NUMBER, TokenType.INTERVAL, TokenType.STRING):

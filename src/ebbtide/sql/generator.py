@@ -12,6 +12,8 @@ __all__ = ["EbbtideGenerator"]
 class EbbtideGenerator(SparkGenerator):
     """sqlglot's generator for Spark, with the nodes of ours."""
 
+    EXPRESSIONS_WITHOUT_NESTED_CTES = set()
+
     def duration_sql(self, node: nodes.Duration) -> str:
         """INTERVAL 15 MINUTES."""
         return f"INTERVAL {format_duration(node.us)}"
@@ -20,6 +22,9 @@ class EbbtideGenerator(SparkGenerator):
         """F(DISTINCT a, b) WITHIN GROUP (ORDER BY c) FILTER (WHERE d) IGNORE NULLS."""
         distinct = "DISTINCT " if node.args.get("distinct") else ""
         text = f"{node.this}({distinct}{self.expressions(node, flat=True)})"
+        if node.this == "EXTRACT":
+            field, value = node.expressions
+            text = f"EXTRACT({self.sql(field)} FROM {self.sql(value)})"
         if order := node.args.get("order"):
             keys = ", ".join(self.sql(key) for key in order)
             text += f" WITHIN GROUP (ORDER BY {keys})"
@@ -141,7 +146,11 @@ class EbbtideGenerator(SparkGenerator):
         return self._aliased(node, text)
 
     TRANSFORMS = {
-        **SparkGenerator.TRANSFORMS,
+        **{
+            node: transform
+            for node, transform in SparkGenerator.TRANSFORMS.items()
+            if node not in (exp.Select, exp.From)  # they rewrite what is not in the language
+        },
         nodes.Duration: duration_sql,
         nodes.Call: call_sql,
         exp.TryCast: trycast_sql,

@@ -100,6 +100,7 @@ def _tokens(script: str) -> list[Token]:
     end = 0
     for token in tokens:
         _check_comments(script, end, token.start)
+        token.comments.clear()  # or sqlglot would keep them in the tree
         end = token.end + 1
     _check_comments(script, end, len(script))
     return tokens

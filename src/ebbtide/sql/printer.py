@@ -28,10 +28,14 @@ from ebbtide.sql.syntax import (
     Show,
     Statement,
 )
+from ebbtide.sql.words import KEYWORDS
 
 __all__ = ["sql"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+# Names that could be taken for something else where statements have names.
+_AMBIGUOUS = {*KEYWORDS, "PRIMARY", "PROGRESS", "TABLE", "IF"}
 
 
 def sql(node: Statement | exp.Expr) -> str:
@@ -143,7 +147,8 @@ def _name(name: Name) -> str:
 
 
 def _quoted(name: str) -> str:
-    return sql(exp.Identifier(this=name, quoted=not _PLAIN.fullmatch(name)))
+    plain = _PLAIN.fullmatch(name) is not None and name.upper() not in _AMBIGUOUS
+    return sql(exp.Identifier(this=name, quoted=not plain))
 
 
 def _text(text: str) -> str:

@@ -42,6 +42,14 @@ _GROUPINGS = {
     TokenType.ALL: "GROUP BY ALL",
 }
 
+_KINDS = (
+    TokenType.INNER,
+    TokenType.OUTER,
+    TokenType.CROSS,
+    TokenType.SEMI,
+    TokenType.ANTI,
+)
+
 _CONDITIONS = (
     TokenType.WHERE,
     TokenType.GROUP_BY,
@@ -190,32 +198,36 @@ class QueryParser(SourceParser):
         parse_bracket: bool = False,
         alias_tokens: Collection[TokenType] | None = None,
     ) -> exp.Join | None:
-        first, index = self._curr, self._index
+        first = self._curr
         if first.token_type is TokenType.NATURAL:
             self.unsupported("NATURAL JOIN", hint="name the columns with USING")
         if self._match(TokenType.COMMA):
             comma = exp.Join(this=self._parse_table())
             focus(comma, self.span(first))
             return comma
-        node = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
-        if node is None:
+        side = self._prev.text.upper() if self._match_set(self.JOIN_SIDES) else None
+        kind = self._prev.text.upper() if self._match_set(_KINDS) else None
+        if not self._match(TokenType.JOIN):
+            if side or kind:
+                raise self.unexpected("JOIN")
             return None
-        inner = node.this.args.pop("joins", None)
-        if inner:
-            node.set("this", nodes.Joined(this=node.this, joins=inner))
-        word = next(token for token in self._tokens[index:] if token.token_type is TokenType.JOIN)
-        span = self.span(first, word)
-        if node.kind == "OUTER" and not node.side:
-            raise self.fault("syntax", "OUTER JOIN needs a side", span, hint="write FULL JOIN")
-        node.set("kind", node.kind if node.kind in ("CROSS", "SEMI", "ANTI") else None)
+        span = self.span(first, self._prev)
+        on, using, source = None, None, self._parse_table()
+        if self._match(TokenType.ON):
+            on = self._parse_disjunction()
+            if on is None:
+                raise self.unexpected("a condition")
+        elif self._match(TokenType.USING):
+            using = self._parse_wrapped(lambda: self.identifiers("a column"))
+        self._check_join(span, side, kind, on is not None or using is not None)
+        kept = kind if kind in ("CROSS", "SEMI", "ANTI") else None
+        node = exp.Join(this=source, side=side, kind=kept, on=on, using=using)
         focus(node, span)
-        self._check_join(node, span)
         return node
 
-    def _check_join(self, node: exp.Join, span: Span) -> None:
-        condition = node.args.get("on") is not None or node.args.get("using")
-        if node.kind == "CROSS":
-            if condition or node.side:
+    def _check_join(self, span: Span, side: str | None, kind: str | None, condition: bool) -> None:
+        if kind == "CROSS":
+            if condition or side:
                 raise self.fault(
                     "syntax", "CROSS JOIN takes no side and no condition", span, hint="write JOIN"
                 )
@@ -224,8 +236,15 @@ class QueryParser(SourceParser):
                 "missing-condition",
                 "a join needs ON or USING",
                 span,
-                hint="add ON ..." if node.side or node.kind else "write CROSS JOIN",
+                hint="add ON ..." if side or kind else "write CROSS JOIN",
             )
+        elif kind == "OUTER" and side is None:
+            raise self.fault("syntax", "OUTER JOIN needs a side", span, hint="write FULL JOIN")
+        elif kind in ("SEMI", "ANTI") and side not in (None, "LEFT"):
+            wanted = f"LEFT {kind} JOIN"
+            raise self.fault("syntax", f"{kind} JOIN is of the left", span, hint=f"write {wanted}")
+        elif kind == "INNER" and side is not None:
+            raise self.fault("syntax", "INNER JOIN has no side", span, hint=f"write {side} JOIN")
 
     # --- set operations -------------------------------------------------------------------------
 

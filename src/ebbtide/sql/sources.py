@@ -200,28 +200,38 @@ class SourceParser(ScalarParser):
         name = first.text.upper()
         self._advance()
         source = self._item()
-        partition = self.identifiers("a column") if self._match(TokenType.PARTITION_BY) else None
-        self.need_token(TokenType.COMMA, ",")
-        on = self.identifier("the time of the facts")
-        lengths = []
+        names, lengths = self._partition_and_time(), []
         while self._match(TokenType.COMMA):
             lengths.append(self.duration(name))
         self.need_token(TokenType.R_PAREN, ")")
-        match name, lengths:
-            case "TUMBLE", [size] if partition is None:
+        match name, names, lengths:
+            case "TUMBLE", [on], [size]:
                 return nodes.Tumble(this=source, on=on, size=size)
-            case "HOP", [slide, size] if partition is None:
+            case "HOP", [on], [slide, size]:
                 return nodes.Hop(this=source, on=on, slide=slide, size=size)
-            case "SESSION", [gap]:
-                return nodes.Session(this=source, on=on, gap=gap, partition_by=partition)
-            case "CUMULATE", [step, size] if partition is None:
+            case "SESSION", [*partition, on], [gap]:
+                return nodes.Session(this=source, on=on, gap=gap, partition_by=partition or None)
+            case "CUMULATE", [on], [step, size]:
                 return nodes.Cumulate(this=source, on=on, step=step, size=size)
-        raise self.fault(
-            "wrong-arguments",
-            f"{name} has other arguments",
-            self.span(first, self._prev),
-            hint=f"write {_FUNCTIONS[name]}",
-        )
+            case _:
+                raise self.fault(
+                    "wrong-arguments",
+                    f"{name} has other arguments",
+                    self.span(first, self._prev),
+                    hint=f"write {_FUNCTIONS[name]}",
+                )
+
+    def _partition_and_time(self) -> list[exp.Identifier]:
+        """Reads [PARTITION BY names] , name; commas separate all of them alike."""
+        names = [self.identifier("a column")] if self._match(TokenType.PARTITION_BY) else []
+        self.need_token(TokenType.COMMA, ",")
+        names.append(self.identifier("the time of the facts"))
+        while self._match(TokenType.COMMA):
+            if self.begins_duration():
+                self._retreat(self._index - 1)
+                break
+            names.append(self.identifier("a name or a duration"))
+        return names
 
     # --- windows --------------------------------------------------------------------------------
 
