@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import strategies as st
 
 from ebbtide.algebra.operators import AcrossTime, Pointwise
 from ebbtide.algebra.relation import Values
@@ -83,6 +84,35 @@ class Step:
     horizons: tuple[Instant, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A history, by the seed that makes it, and how to run it."""
+
+    seed: int
+    steps: int
+    size: int
+    shards: int
+    collect: bool
+    restart: bool
+
+
+WAYS = st.builds(
+    Way,
+    seed=st.integers(0, 2**32),
+    steps=st.integers(1, 6),
+    size=st.integers(1, 6),
+    shards=st.sampled_from(SHARDS),
+    collect=st.booleans(),
+    restart=st.booleans(),
+)
+
+
+def judge(case: Case, way: Way) -> None:
+    """Holds the law for the history of a seed."""
+    steps = history(Random(way.seed), case.inputs, way.steps, way.size)
+    check(case, steps, way.shards, way.collect, way.restart)
+
+
 def history(random: Random, inputs: tuple[Input, ...], steps: int = 4, size: int = 4) -> list[Step]:
     """A random history of some steps with up to ``size`` changes of every input each."""
     live: list[list[Change]] = [[] for _ in inputs]
@@ -99,7 +129,8 @@ def history(random: Random, inputs: tuple[Input, ...], steps: int = 4, size: int
                 if change is not None:
                     changes.append(change)
                     live[number].append(change)
-            random.shuffle(changes) if all(c.diff > 0 for c in changes) else None
+            # Within a step only the net effect counts.
+            random.shuffle(changes)
             arrived.append(tuple(changes))
             live[number] = list(consolidate(live[number]))
         for number in range(len(inputs)):
@@ -113,8 +144,9 @@ def history(random: Random, inputs: tuple[Input, ...], steps: int = 4, size: int
 def _change(
     random: Random, input_: Input, live: list[Change], horizon: Instant, now: Instant
 ) -> Change | None:
-    if live and random.random() < 0.35:
-        return _negative(random, input_, consolidate(live), horizon)
+    there = consolidate(live) if random.random() < 0.35 else ()
+    if there:
+        return _negative(random, input_, there, horizon)
     row = input_.row(random)
     if input_.time is None:
         return _interval(random, row, horizon, now)
