@@ -30,7 +30,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
-from ebbtide.core.time import INF, NEG_INF, Duration, Instant, is_finite, shift
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, format_instant, is_finite, shift
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import QueryError
 
@@ -94,6 +94,7 @@ class InputFrontier:
     first of all, before any was).
     """
 
+    name: str
     lines: tuple[Frontier, ...] = ()
     idle_after_us: Duration | None = None
     clock: Instant | None = None
@@ -105,8 +106,8 @@ class InputFrontier:
                 return line
         raise QueryError(
             "not-a-time",
-            f'"{attribute}" is no time attribute of the input',
-            detail=", ".join(line.attribute for line in self.lines),
+            f'"{attribute}" is no time attribute of "{self.name}"',
+            detail=", ".join(line.attribute for line in self.lines) or "it has none",
         )
 
     @property
@@ -155,7 +156,8 @@ class InputFrontier:
         if not self.progressing:
             raise QueryError(
                 "nothing-progresses",
-                f"the input cannot be advanced to {to}: nothing is promised about its times",
+                f'"{self.name}" cannot be advanced: nothing is promised about its times',
+                detail=f"advance to {format_instant(to)}",
                 hint="declare PROGRESS FOR one of its time attributes",
             )
 
@@ -163,10 +165,11 @@ class InputFrontier:
 def first_frontier(declaration: Declaration) -> InputFrontier:
     """The frontier of an input of which nothing has come yet; a static table has no times."""
     if isinstance(declaration, TableDeclaration) and declaration.static:
-        return InputFrontier()
+        return InputFrontier(declaration.name)
     promises = {p.attribute.casefold(): p.delay_us for p in declaration.promises}
     retain_us = declaration.retain_us if declaration.late is Late.REVISE else 0
     return InputFrontier(
+        declaration.name,
         tuple(
             Frontier(column.name, promises.get(column.name.casefold()), retain_us)
             for column in declaration.schema

@@ -16,15 +16,15 @@ negative at an instant at which no version is valid waits for one.
                                                      10       20             40
     ... and delete at 25                            a ├───────────────────────┤
 
-A delete or replace alters its version from the begin on, and nothing below the horizon may be
-altered.  So it reaches only versions that began within RETAIN before it:
+A delete or replace alters its version from the begin on, and nothing at or below the horizon may
+be altered.  So it reaches only versions that began within RETAIN before it:
 
     begin >= t - RETAIN        and, for one that is late itself, begin > horizon
 
 Which version it names is certain only when the progress has come to ``t``.  Up to then the horizon
 is below ``t - RETAIN``, so it may name another version as long as rows that are on time come; from
 the moment at which the horizon passes the begin of the version that it has corrected, it is bound
-to it, and a late row that slips in between cannot undo what lies below the horizon.
+to it, and a late row that slips in between cannot undo what is settled.
 """
 
 from __future__ import annotations
