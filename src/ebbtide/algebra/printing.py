@@ -7,6 +7,7 @@ people are in doubt (after NOT, and around comparisons in comparisons).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, assert_never
 
 from ebbtide.algebra.arithmetic import rounded_type
@@ -34,6 +35,7 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.identifiers import identifier, type_text
 from ebbtide.algebra.literal_text import literal_text, string_text, struct_text
 from ebbtide.algebra.scalars import Scalar, scalar
+from ebbtide.core.schema import Column
 from ebbtide.core.time import format_duration
 from ebbtide.core.tree import fold
 from ebbtide.core.types import DecimalType, StructType, Type, is_numeric
@@ -50,25 +52,34 @@ _TRIMS = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
 
 
 class _Text(NamedTuple):
-    """A text, how tightly it binds, and how its negation is written if not with NOT in front."""
+    """A text, how tightly it binds, and how its negation is written if not with NOT in front.
+
+    ``parts`` are the texts of the values of a struct.
+    """
 
     text: str
     level: int = PRIMARY
     negated: str | None = None
+    parts: tuple[str, ...] = ()
 
     def at(self, level: int) -> str:
         """The text as an operand that must bind at least so tightly."""
         return self.text if self.level >= level else f"({self.text})"
 
 
-def sql(expression: Expression) -> str:
-    """The SQL text of an expression.
+def sql(expression: Expression, made: Callable[[Column], str | None] | None = None) -> str:
+    """The SQL text of an expression; ``made`` gives the text of columns that have no name in SQL.
 
     >>> from ebbtide.algebra.expression import literal
     >>> sql(Arithmetic("*", Arithmetic("+", literal(1), literal(2)), literal(-3)))
     '(1 + 2) * -3'
     """
-    return fold(expression, lambda node, below: _printed(scalar(node), below)).text
+
+    def step(node: Expression, below: tuple[_Text, ...]) -> _Text:
+        text = made(node.column) if made is not None and isinstance(node, Ref) else None
+        return _printed(scalar(node), below) if text is None else _Text(text)
+
+    return fold(expression, step).text
 
 
 def _printed(node: Scalar, below: tuple[_Text, ...]) -> _Text:
@@ -185,7 +196,7 @@ def sql_round_type(call: Expression) -> DecimalType | None:
 def _call(node: Call, below: tuple[_Text, ...]) -> _Text:
     texts = tuple(argument.text for argument in below)
     if node.name == "STRUCT" and isinstance(node.type, StructType):
-        return _Text(struct_text(node.type, texts))
+        return _Text(struct_text(node.type, texts), parts=texts)
     if node.name == "RLIKE":
         return _Text(f"{below[0].at(BITS)} RLIKE {below[1].at(BITS)}", PREDICATE)
     if node.name in _BITS:

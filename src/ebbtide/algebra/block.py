@@ -1,0 +1,92 @@
+"""The operators of one SELECT, taken apart into its clauses.
+
+Law: the clauses are found in the order in which the binder stacks them; what does not fit is left
+in ``source``, to be a query in FROM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ebbtide.algebra.combination import AntiJoin, SemiJoin
+from ebbtide.algebra.expression import Expression
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Named, Relation, Values
+
+
+@dataclass(slots=True)
+class Block:
+    """The clauses of a SELECT, each None or empty where there is none."""
+
+    source: Relation
+    columns: tuple[Named, ...] = ()
+    where: Expression | None = None
+    semis: tuple[SemiJoin | AntiJoin, ...] = ()
+    aggregate: Aggregate | None = None
+    having: Expression | None = None
+    overs: tuple[Over, ...] = ()
+    numbered: tuple[TopN, ...] = ()
+    limit: TopN | None = None
+    distinct: bool = False
+
+    @property
+    def has_source(self) -> bool:
+        """Whether there is a FROM."""
+        return not is_nothing(self.source)
+
+
+def is_nothing(plan: Relation) -> bool:
+    """Whether a plan is one row without columns, as a SELECT without FROM has it."""
+    return isinstance(plan, Values) and not plan.columns and plan.rows == ((),)
+
+
+def rows_of(plan: Relation) -> Block:
+    """FROM and WHERE of a plan that has no SELECT list."""
+    return _rows(plan, Block(plan))
+
+
+def block_of(plan: Relation) -> Block | None:
+    """The SELECT that a plan is, or None."""
+    limit = None
+    if isinstance(plan, TopN) and is_limit(plan) and isinstance(plan.input, Distinct):
+        limit, plan = plan, plan.input
+    distinct = isinstance(plan, Distinct)
+    if isinstance(plan, Distinct):
+        plan = plan.input
+    if not isinstance(plan, Map):
+        return None
+    block = Block(plan.input, plan.columns, limit=limit, distinct=distinct)
+    return _rows(_upper(plan.input, block), block)
+
+
+def is_limit(node: TopN) -> bool:
+    """Whether a TopN is ORDER BY ... LIMIT of a whole query."""
+    return node.number_as is None and not node.partition_by
+
+
+def _upper(plan: Relation, block: Block) -> Relation:
+    """Takes off what stands above WHERE."""
+    if isinstance(plan, TopN) and is_limit(plan) and not block.distinct:
+        block.limit, plan = plan, plan.input
+    while isinstance(plan, TopN) and plan.number_as is not None:
+        block.numbered = (plan, *block.numbered)
+        plan = plan.input
+    while isinstance(plan, Over):
+        block.overs = (plan, *block.overs)
+        plan = plan.input
+    if isinstance(plan, Filter) and isinstance(plan.input, Aggregate):
+        block.having, plan = plan.predicate, plan.input
+    if isinstance(plan, Aggregate):
+        block.aggregate, plan = plan, plan.input
+    return plan
+
+
+def _rows(plan: Relation, block: Block) -> Block:
+    """Takes off WHERE."""
+    while isinstance(plan, SemiJoin | AntiJoin):
+        block.semis = (plan, *block.semis)
+        plan = plan.left
+    if isinstance(plan, Filter):
+        block.where, plan = plan.predicate, plan.input
+    block.source = plan
+    return block

@@ -1,0 +1,185 @@
+"""A plan as an indented tree, one operator to a line, for people.
+
+Map auction, mean := AVG(bids.price)
+  Aggregate AVG(bids.price) by auction
+    Alias bids
+      Window [RANGE 15 MINUTES] on at
+        Stream bids
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from ebbtide.algebra.call_sql import aggregate_sql, order_sql, over_sql
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.printing import sql
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Named,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.source_sql import window_sql
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Window,
+)
+from ebbtide.core.schema import Column
+from ebbtide.core.time import Duration, format_duration
+from ebbtide.core.tree import fold
+
+_INDENT = "  "
+
+
+def plan_tree(plan: Relation) -> str:
+    """The text of the tree, the root first."""
+
+    def step(node: Relation, below: tuple[list[str], ...]) -> list[str]:
+        head = f"{type(node).__name__} {_salient(node)}".rstrip()
+        return [head, *(_INDENT + line for lines in below for line in lines)]
+
+    lines: list[str] = fold(plan, step)
+    return "\n".join(lines)
+
+
+def _salient(relation: Relation) -> str:
+    """What tells an operator from others of its kind."""
+    node = operator(relation)
+    match node:
+        case Stream() | StaticTable() | ChangingTable():
+            return node.declaration.name
+        case Values():
+            return f"{len(node.rows)} x ({node.columns})"
+        case View():
+            declared = _list(node.promises or ())
+            return f"{node.name}, progress for {declared}" if declared else node.name
+        case Alias():
+            return node.name
+        case Map():
+            return _list(map(_named, node.columns))
+        case Filter() | Join() | SemiJoin() | AntiJoin():
+            return _text(node.predicate)
+        case OuterJoin():
+            return f"{node.kept.value} on {_text(node.predicate)}"
+        case Aggregate():
+            return _aggregate(node)
+        case TopN():
+            return _top(node)
+        case Over():
+            return _list(
+                over_sql(framed.call, node.partition_by, node.order_by, node.frame, _text)
+                for framed in node.calls
+            )
+        case Intersection():
+            return "all" if node.all else ""
+        case Product() | Distinct() | UnionAll() | MaxUnion() | Difference() | StrictDifference():
+            return ""
+        case _:
+            return _timed(node)
+
+
+def _timed(
+    node: Window
+    | Tumble
+    | Hop
+    | Session
+    | Cumulate
+    | Istream
+    | Dstream
+    | Rstream
+    | Coalesce
+    | Split,
+) -> str:
+    match node:
+        case Window():
+            return f"{window_sql(node.spec)} on {node.on}"
+        case Tumble():
+            return f"{_lengths(node.size_us)} on {node.on}"
+        case Hop():
+            return f"{_lengths(node.slide_us, node.size_us)} on {node.on}"
+        case Cumulate():
+            return f"{_lengths(node.step_us, node.size_us)} on {node.on}"
+        case Session():
+            partition = _list(node.partition_by)
+            each = f", for each {partition}" if partition else ""
+            return f"{_lengths(node.gap_us)} on {node.on}{each}"
+        case Rstream():
+            return f"every {_lengths(node.every_us)}"
+        case Split():
+            return _lengths(node.size_us)
+        case Coalesce():
+            return "" if node.limit_us is None else f"up to {_lengths(node.limit_us)}"
+        case Istream() | Dstream():
+            return ""
+        case _:
+            assert_never(node)
+
+
+def _aggregate(node: Aggregate) -> str:
+    calls = _list(aggregate_sql(named.call, _text) for named in node.calls)
+    keys = _list(map(_named, node.keys))
+    return f"{calls} by {keys}".lstrip() if keys else calls
+
+
+def _top(node: TopN) -> str:
+    first = f"{node.count} from {node.offset + 1}" if node.offset else f"{node.count}"
+    order = f" by {order_sql(node.order_by, _text)}" if node.order_by else ""
+    partition = _list(map(_text, node.partition_by))
+    each = f", for each {partition}" if partition else ""
+    number = f", {node.ranking.value} as {node.number_as}" if node.number_as else ""
+    return f"{first}{order}{each}{number}"
+
+
+def _named(named: Named) -> str:
+    expression = named.expression
+    if isinstance(expression, Ref) and expression.column.name == named.name:
+        return named.name
+    return f"{named.name} := {_text(expression)}"
+
+
+def _text(expression: Expression) -> str:
+    return sql(expression, _made)
+
+
+def _made(column: Column) -> str | None:
+    return column.name if column.table is None else None
+
+
+def _list(items: Iterable[str]) -> str:
+    return ", ".join(items)
+
+
+def _lengths(*lengths: Duration) -> str:
+    return ", ".join(map(format_duration, lengths))
