@@ -1,0 +1,126 @@
+"""From statements to plans.
+
+    bind(statement, catalog) -> Bound            any statement
+    bind_query(query, catalog) -> BoundQuery     a query
+    execute(statement, catalog) -> Catalog       CREATE and DROP
+
+Law: binding is a function of the statement and the catalog, and reads nothing else.  Every error
+has a place in the text.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sqlglot import exp
+
+from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.relation import Relation
+from ebbtide.core.declaration import StreamDeclaration
+from ebbtide.errors import BindError, EbbtideError, TemporalError
+from ebbtide.sql.binding.context import Context, context_for
+from ebbtide.sql.binding.declarations import create_stream, create_table, create_view, drop
+from ebbtide.sql.binding.insertion import columns_into, target_of
+from ebbtide.sql.binding.places import check, kind_of
+from ebbtide.sql.binding.queries import query as query_plan
+from ebbtide.sql.bound import (
+    Bound,
+    BoundExplain,
+    BoundInsert,
+    BoundQuery,
+    BoundShow,
+    Declared,
+)
+from ebbtide.sql.catalog import Catalog
+from ebbtide.sql.syntax import (
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Drop,
+    Emit,
+    Explain,
+    InsertInto,
+    Query,
+    Show,
+    Statement,
+)
+
+__all__ = ["bind", "bind_query", "execute"]
+
+
+def bind(statement: Statement, catalog: Catalog) -> Bound:
+    """What a statement means."""
+    match statement:
+        case Query():
+            return bind_query(statement, catalog)
+        case InsertInto():
+            return _insert(statement, catalog)
+        case Explain():
+            return BoundExplain(bind_query(statement.query, catalog), statement.json)
+        case Show():
+            kind_name = statement.kind.value
+            return BoundShow(kind_name, catalog.names(kind_name))
+        case CreateStream() | CreateTable() | CreateView() | Drop():
+            return Declared(execute(statement, catalog))
+        case _:
+            assert_never(statement)
+
+
+def bind_query(query: Query, catalog: Catalog) -> BoundQuery:
+    """The plan of a query."""
+    plan, its = _planned(query.body, catalog, query.span.source)
+    emit = Emit.CHANGES if query.emit is None else query.emit
+    return BoundQuery(plan, emit, query.allow_unbounded_state, its)
+
+
+def execute(statement: Statement, catalog: Catalog) -> Catalog:
+    """The catalog after a declaration; other statements are refused."""
+    try:
+        match statement:
+            case CreateStream():
+                return create_stream(statement, catalog)
+            case CreateTable():
+                return create_table(statement, catalog)
+            case CreateView():
+                plan, _ = _planned(statement.body, catalog, statement.span.source)
+                return create_view(statement, plan, catalog)
+            case Drop():
+                return drop(statement, catalog)
+            case _:
+                raise BindError("no-declaration", "only CREATE and DROP change the catalog")
+    except EbbtideError as error:
+        raise error.with_span(statement.span) from error.__cause__
+
+
+def _planned(body: exp.Expr, catalog: Catalog, source: str) -> tuple[Relation, Kind]:
+    context = context_for(source, catalog, body)
+    plan = _plan(body, context)
+    return plan, kind_of(context.places)
+
+
+def _plan(body: exp.Expr, context: Context) -> Relation:
+    plan = query_plan(body, context)
+    check(context.places)
+    with context.at(body):
+        kind(plan)
+    return plan
+
+
+def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
+    target = target_of(statement, catalog)
+    query = statement.query
+    context = context_for(query.span.source, catalog, query.body)
+    plan = _plan(query.body, context)
+    its = kind_of(context.places)
+    if its is Kind.SNAPSHOT and isinstance(target, StreamDeclaration):
+        text = query.span.source
+        span = context.span(query.body)
+        raise TemporalError(
+            "facts-needed",
+            f'"{target.name}" takes facts, and this query is a relation that changes with time',
+            hint=f"write ISTREAM({text[span.start : span.end]})",
+            span=span,
+        )
+    plan = columns_into(plan, target, statement, context)
+    emit = Emit.CHANGES if query.emit is None else query.emit
+    return BoundInsert(target, BoundQuery(plan, emit, query.allow_unbounded_state, its))

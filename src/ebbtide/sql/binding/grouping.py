@@ -1,0 +1,144 @@
+"""GROUP BY and aggregates: what the expressions of a grouped block stand on.
+
+Law: above the Aggregate an expression is made of its keys, its aggregates, and nothing else of the
+input.  An expression is bound on the input first, each aggregate standing for the column that it
+will make; then every part that equals a key becomes the key's column.
+
+Columns of the input have a table, columns of the Aggregate have none, so the two cannot be taken
+for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.call_sql import aggregate_sql
+from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.origin import tie_break
+from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation
+from ebbtide.core.schema import Column
+from ebbtide.core.tree import find, fold
+from ebbtide.errors import BindError, EbbtideError
+from ebbtide.sql import nodes
+from ebbtide.sql.binding.calls import aggregate_call
+from ebbtide.sql.binding.environment import Environment
+from ebbtide.sql.binding.naming import column_text, unique
+from ebbtide.sql.binding.scalars import scalar
+
+__all__ = ["Grouping", "ordered_call"]
+
+
+@dataclass(slots=True)
+class Grouping:
+    """The keys and aggregates of a block, as its expressions are bound."""
+
+    keys: list[Named] = field(default_factory=list)
+    calls: dict[AggregateCall, NamedCall] = field(default_factory=dict)
+    closed: dict[str, Column] = field(default_factory=dict)
+    subquery: Callable[[exp.Expr, Environment], Expression] | None = None
+
+    def add_key(self, expression: Expression) -> None:
+        """Groups by one more expression."""
+        if all(key.expression != expression for key in self.keys):
+            wanted = (
+                expression.column.name if isinstance(expression, Ref) else column_text(expression)
+            )
+            self.keys.append(Named(self._unused(wanted), expression))
+
+    def aggregate(self, node: nodes.Call, env: Environment) -> Expression:
+        """The column that an aggregate will make."""
+        inner = replace(env.within("an aggregate"), subquery=self.subquery)
+        call = aggregate_call(node, inner, scalar)
+        if call not in self.calls:
+            self.calls[call] = NamedCall(self._unused(aggregate_sql(call, column_text)), call)
+        return Ref(self.calls[call].column)
+
+    def _unused(self, wanted: str) -> str:
+        return unique(
+            wanted, [key.name for key in self.keys] + [call.name for call in self.calls.values()]
+        )
+
+    def on(self, relation: Relation) -> Aggregate:
+        """The groups of a relation."""
+        calls = tuple(ordered_call(named, relation) for named in self.calls.values())
+        return Aggregate(relation, tuple(self.keys), calls)
+
+    def close(self, relation: Aggregate, alias: str) -> Relation:
+        """The groups as a query in FROM, for what stands beside them to be joined."""
+        columns = tuple(Named(column.name, Ref(column)) for column in relation.schema)
+        known = Alias(Map(relation, columns), alias)
+        self.closed = {column.name: column for column in known.schema}
+        return known
+
+    # --- from the input to the groups -----------------------------------------------------------
+
+    def above(self, expression: Expression) -> Expression:
+        """An expression on the input as one on the groups, where it is one."""
+        columns = {key.expression: Ref(self._shown(key.column)) for key in self.keys}
+
+        def step(node: Expression, children: tuple[Expression, ...]) -> Expression:
+            if node in columns:
+                return columns[node]
+            if isinstance(node, Ref) and node.column.table is None:
+                return Ref(self._shown(node.column))
+            return node.with_children(children)
+
+        return fold(expression, step)
+
+    def _shown(self, column: Column) -> Column:
+        return self.closed.get(column.name, column)
+
+    def check(
+        self, expression: Expression, node: exp.Expr, env: Environment, joined: frozenset[str]
+    ) -> Expression:
+        """The expression on the groups, if there is nothing else of the input in it.
+
+        ``joined`` are the tables of the values of subqueries that stand beside the groups.
+        """
+        bound = self.above(expression)
+        known = set(self.closed.values())
+        for ref in find(bound, Ref):
+            table = ref.column.table
+            if table is not None and table.casefold() not in joined and ref.column not in known:
+                raise self._not_grouped(ref.column, node, env)
+        return bound
+
+    def _not_grouped(self, column: Column, node: exp.Expr, env: Environment) -> BindError:
+        place = _place(column, node, env)
+        text = env.context.span(place).text
+        return BindError(
+            "not-grouped",
+            f'"{text}" has many values in a group, and is neither grouped by nor aggregated',
+            detail=f"grouped by {', '.join(column_text(key.expression) for key in self.keys)}"
+            if self.keys
+            else "without GROUP BY all rows are one group",
+            hint=f"write FIRST({text})",
+            span=env.context.span(place),
+        )
+
+
+def ordered_call(named: NamedCall, relation: Relation) -> NamedCall:
+    """An aggregate over a relation, its order completed by what breaks ties."""
+    call = named.call
+    if not call.function.ordered:
+        return named
+    return NamedCall(named.name, replace(call, order=call.order + tie_break(relation, call.order)))
+
+
+def _place(column: Column, node: exp.Expr, env: Environment) -> exp.Expr:
+    """Where in a node a column is named."""
+    plain = replace(env, aliases={}, correlated=True)
+    for candidate in node.find_all(exp.Column):
+        if isinstance(candidate.this, exp.Star):
+            continue
+        try:
+            bound = scalar(candidate, plain)
+        except EbbtideError:  # a column of a subquery
+            continue
+        if any(ref.column == column for ref in find(bound, Ref)):
+            return candidate
+    return node

@@ -1,0 +1,116 @@
+"""INSERT INTO: which columns of a query feed which columns of a stream or a table.
+
+Law: without a list of columns they are those of a fact (or of a row), in order.  A column that is
+not fed is NULL, and must allow that.  Values are cast as Spark stores them: numbers to numbers,
+anything to STRING, but no STRING to anything.
+"""
+
+from __future__ import annotations
+
+from ebbtide.algebra.coercion import can_cast, cast
+from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.relation import Alias, Map, Named, Relation
+from ebbtide.core.declaration import Declaration
+from ebbtide.core.schema import Column
+from ebbtide.core.types import NullType, StringType, Type
+from ebbtide.errors import BindError
+from ebbtide.sql.binding.context import Context
+from ebbtide.sql.catalog import Catalog, ViewEntry, near
+from ebbtide.sql.syntax import InsertInto, Name
+
+__all__ = ["columns_into", "target_of"]
+
+
+def target_of(statement: InsertInto, catalog: Catalog) -> Declaration:
+    """The stream or table that is fed."""
+    name = statement.target
+    entry = catalog.find(name.text)
+    if entry is None:
+        raise catalog.unknown(name.text).with_span(name.span)
+    if isinstance(entry, ViewEntry):
+        raise BindError(
+            "wrong-kind", f'"{entry.name}" is a view, and a view cannot be fed', span=name.span
+        )
+    return entry.declaration
+
+
+def columns_into(
+    plan: Relation, target: Declaration, statement: InsertInto, context: Context
+) -> Relation:
+    """The query with the columns of its target."""
+    columns = _chosen(target, statement)
+    if len(columns) != len(plan.schema):
+        raise BindError(
+            "column-count",
+            f"the query has {len(plan.schema)} columns, and {len(columns)} are fed",
+            detail=f"fed are {', '.join(column.name for column in columns)}",
+            span=context.span(statement.query.body),
+        )
+    if not isinstance(plan, Map):
+        source = Alias(plan, context.names.fresh("source"))
+        plan = Map(source, tuple(Named(column.name, Ref(column)) for column in source.schema))
+    values = {
+        column.name: _stored(named.expression, column, context, statement)
+        for column, named in zip(columns, plan.columns, strict=True)
+    }
+    rest = (column for column in target.schema if column.name not in values)
+    values |= {column.name: Literal(None, column.type) for column in rest if _fed(column, target)}
+    ordered = (column.name for column in target.schema if column.name in values)
+    return Map(plan.input, tuple(Named(name, values[name]) for name in ordered))
+
+
+def _chosen(target: Declaration, statement: InsertInto) -> list[Column]:
+    if statement.columns is None:
+        return list(target.row_schema)
+    chosen = [_column(target, name) for name in statement.columns]
+    for column in target.row_schema:
+        if not column.nullable and column not in chosen:
+            raise BindError(
+                "missing-column",
+                f'"{column.name}" of "{target.name}" cannot be NULL, and is not fed',
+                span=statement.target.span,
+            )
+    for place, column in enumerate(chosen):
+        if column in chosen[:place]:
+            raise BindError(
+                "duplicate-column",
+                f'"{column.name}" is fed twice',
+                span=statement.columns[place].span,
+            )
+    return chosen
+
+
+def _column(target: Declaration, name: Name) -> Column:
+    found = target.schema.matches(name.text)
+    if not found:
+        close = near(name.text, target.schema.names)
+        raise BindError(
+            "unknown-column",
+            f'"{target.name}" has no column "{name.text}"',
+            detail=f"it has {', '.join(target.schema.names)}",
+            hint=f"did you mean {close}?" if close else None,
+            span=name.span,
+        )
+    return found[0]
+
+
+def _fed(column: Column, target: Declaration) -> bool:
+    return column in target.row_schema.columns
+
+
+def _stored(
+    expression: Expression, column: Column, context: Context, statement: InsertInto
+) -> Expression:
+    if not _storable(expression.type, column.type):
+        raise BindError(
+            "type-mismatch",
+            f'"{column.name}" is {column.type}, and the query has {expression.type} for it',
+            span=context.span(statement.query.body),
+        )
+    return cast(expression, column.type)
+
+
+def _storable(source: Type, target: Type) -> bool:
+    if source == target or isinstance(source, NullType):
+        return True
+    return not isinstance(source, StringType) and can_cast(source, target)

@@ -1,0 +1,167 @@
+"""The FROM clause: joins of sources, and the names that they bring.
+
+Law: a comma binds less tightly than JOIN.  Of the columns that USING names, ``*`` and the bare name
+show one: the left one, the right one of a RIGHT JOIN, and whichever is there of a FULL JOIN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ebbtide.algebra.coercion import call, compare
+from ebbtide.algebra.combination import AntiJoin, Join, Outer, OuterJoin, Product, SemiJoin
+from ebbtide.algebra.expression import Expression, conjunction, conjuncts
+from ebbtide.algebra.relation import Filter, Relation, Values
+from ebbtide.core.schema import Schema
+from ebbtide.errors import BindError
+from ebbtide.sql import nodes
+from ebbtide.sql.binding.context import Context
+from ebbtide.sql.binding.scope import Scope, Visible, tables_of
+from ebbtide.sql.binding.sources import BindQuery, Source, aliased, bare
+
+__all__ = ["Condition", "from_clause"]
+
+Condition = Callable[[exp.Expr, Scope], Expression]
+"""Binds the condition of a join."""
+
+_NOTHING = Values(Schema(()), ((),))
+
+
+def from_clause(
+    select: exp.Select, context: Context, bind: BindQuery, condition: Condition
+) -> Source:
+    """The sources of a SELECT; without FROM, one row without columns."""
+    clause = select.args.get("from_")
+    if clause is None:
+        return Source(_NOTHING, Scope((), context.outer))
+    joiner = _Joiner(context, bind, condition)
+    return joiner.joined(clause.this, select.args.get("joins") or [])
+
+
+class _Joiner:
+    """Joins the sources of one FROM clause."""
+
+    def __init__(self, context: Context, bind: BindQuery, condition: Condition) -> None:
+        self.context = context
+        self.bind = bind
+        self.condition = condition
+
+    def joined(self, first: exp.Expr, joins: list[exp.Join]) -> Source:
+        """A source and what is joined to it, in order; commas last."""
+        result: Source | None = None
+        group, comma = self.source(first), None
+        for join in joins:
+            if _is_comma(join):
+                result = group if result is None else self.beside(result, group, comma or join)
+                group, comma = self.source(join.this), join
+            else:
+                group = self.join(group, join)
+        return group if result is None or comma is None else self.beside(result, group, comma)
+
+    def source(self, node: exp.Expr) -> Source:
+        """A single source, or a join in parentheses."""
+        if isinstance(node, nodes.Joined):
+            return self.joined(node.this, node.args.get("joins") or [])
+        relation, name = bare(node, self.context, self.bind)
+        with self.context.at(node):
+            return aliased(relation, name, node, self.context)
+
+    def beside(self, left: Source, right: Source, node: exp.Join) -> Source:
+        """Every pair of rows."""
+        self.check_names(left.scope, right.scope, node)
+        return Source(Product(left.relation, right.relation), left.scope.beside(right.scope))
+
+    def join(self, left: Source, node: exp.Join) -> Source:
+        """Two sources joined by a condition."""
+        right = self.source(node.this)
+        if node.kind == "CROSS":
+            return self.beside(left, right, node)
+        self.check_names(left.scope, right.scope, node)
+        both = left.scope.beside(right.scope)
+        using = [identifier.name for identifier in node.args.get("using") or []]
+        with self.context.at(node):
+            predicate = (
+                self.equal(left.scope, right.scope, using)
+                if using
+                else conjunction(conjuncts(self.condition(node.args["on"], both)))
+            )
+            relation = _combined(left.relation, right.relation, predicate, node)
+        if isinstance(relation, SemiJoin | AntiJoin):
+            return Source(relation, left.scope)
+        scope = _merged(left.scope, right.scope, using, node.side) if using else both
+        return Source(relation, scope.refreshed(relation.schema))
+
+    def equal(self, left: Scope, right: Scope, names: list[str]) -> Expression:
+        """That the columns of a name are equal on both sides."""
+        return conjunction(
+            tuple(compare("=", _own(left, name), _own(right, name)) for name in names)
+        )
+
+    def check_names(self, left: Scope, right: Scope, node: exp.Join) -> None:
+        """Refuses two sources of one name."""
+        known = {table.casefold() for table in left.tables}
+        for table in right.tables:
+            if table.casefold() in known:
+                fresh = next(
+                    name for n in range(2, 99) if (name := f"{table}{n}").casefold() not in known
+                )
+                text = self.context.span(node.this).text
+                raise BindError(
+                    "duplicate-alias",
+                    f'"{table}" stands twice in FROM',
+                    hint=f"write {text} AS {fresh}" if not node.this.args.get("alias") else None,
+                    span=self.context.span(node.this),
+                )
+
+
+def _is_comma(join: exp.Join) -> bool:
+    return not any(join.args.get(key) for key in ("side", "kind", "on", "using"))
+
+
+def _combined(left: Relation, right: Relation, predicate: Expression, node: exp.Join) -> Relation:
+    if node.kind in ("SEMI", "ANTI"):
+        return _partnered(left, right, predicate, AntiJoin if node.kind == "ANTI" else SemiJoin)
+    if node.side:
+        return OuterJoin(left, right, predicate, Outer(node.side))
+    return Join(left, right, predicate)
+
+
+def _partnered(
+    left: Relation, right: Relation, predicate: Expression, make: type[SemiJoin] | type[AntiJoin]
+) -> Relation:
+    """A semi or anti join; what says nothing of the left side is a condition of the right one."""
+    tables = {column.table.casefold() for column in left.schema if column.table is not None}
+    terms = conjuncts(predicate)
+    local = tuple(term for term in terms if not tables_of(term) & tables)
+    rows = Filter(right, conjunction(local)) if local else right
+    return make(left, rows, conjunction(tuple(term for term in terms if term not in local)))
+
+
+def _own(scope: Scope, name: str) -> Expression:
+    """A column of one side, not of the blocks around."""
+    return replace(scope, outer=None).resolve((name,)).expression
+
+
+def _merged(left: Scope, right: Scope, names: list[str], side: str) -> Scope:
+    folded = {name.casefold() for name in names}
+    merged = tuple(
+        Visible(name, None, _shown(_own(left, name), _own(right, name), side)) for name in names
+    )
+
+    def rest(scope: Scope) -> tuple[Visible, ...]:
+        return tuple(
+            replace(visible, hidden=True) if visible.name.casefold() in folded else visible
+            for visible in scope.columns
+            if visible.table is not None or visible.name.casefold() not in folded
+        )
+
+    return replace(left, columns=merged + rest(left) + rest(right))
+
+
+def _shown(left: Expression, right: Expression, side: str) -> Expression:
+    if side == "FULL":
+        return call("COALESCE", (left, right))
+    return right if side == "RIGHT" else left

@@ -1,0 +1,42 @@
+"""ORDER BY ... LIMIT: the first rows in an order.
+
+A result is a bag at every instant, so an order without a limit would be lost; it is refused.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ebbtide.algebra.call import SortKey
+from ebbtide.algebra.origin import tie_break
+from ebbtide.algebra.ranking import TopN
+from ebbtide.algebra.relation import Relation
+from ebbtide.errors import BindError
+from ebbtide.sql.binding.context import Context
+
+__all__ = ["limited", "row_count"]
+
+
+def row_count(query: exp.Expr, context: Context) -> tuple[int | None, int]:
+    """LIMIT and OFFSET of a query; no LIMIT is None."""
+    limit, offset = query.args.get("limit"), query.args.get("offset")
+    if limit is None:
+        for key, words in (("order", "an order"), ("offset", "OFFSET")):
+            clause = query.args.get(key)
+            if clause is not None:
+                span = context.span(clause)
+                raise BindError(
+                    "order-without-limit",
+                    f"{words} without LIMIT means nothing: a result is a bag of rows",
+                    hint=f"write {span.text} LIMIT 10"
+                    if key == "order"
+                    else f"write LIMIT 10 {span.text}",
+                    span=span,
+                )
+        return None, 0
+    return int(limit.expression.name), int(offset.expression.name) if offset is not None else 0
+
+
+def limited(relation: Relation, order: tuple[SortKey, ...], count: int, offset: int) -> TopN:
+    """The first rows of a relation, ties broken by time and key."""
+    return TopN(relation, count, order + tie_break(relation, order), offset=offset)

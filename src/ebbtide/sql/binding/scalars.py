@@ -1,0 +1,358 @@
+"""Scalar expressions: from a tree of names to a typed tree.
+
+Casts are inserted by ``algebra.coercion``, as Spark does.  An error that one of its constructors
+raises is placed at the innermost node that it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from sqlglot import exp
+
+from ebbtide.algebra import coercion
+from ebbtide.algebra.expression import (
+    And,
+    CeilTo,
+    Expression,
+    Field,
+    FloorTo,
+    IsNull,
+    Item,
+    Literal,
+    Not,
+    Or,
+)
+from ebbtide.core.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    INTERVAL,
+    NULL,
+    STRING,
+    DecimalType,
+    admits,
+)
+from ebbtide.errors import BindError, InternalError, UnsupportedError
+from ebbtide.sql import nodes
+from ebbtide.sql.binding.calls import function_call
+from ebbtide.sql.binding.environment import Environment
+from ebbtide.sql.types import data_type
+
+__all__ = ["condition", "scalar"]
+
+Handler = Callable[[Any, Environment], Expression]
+
+
+def scalar(node: exp.Expr, env: Environment) -> Expression:
+    """The expression that a node stands for."""
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        raise InternalError("unknown-node", f"{type(node).__name__} is no expression")
+    with env.context.at(node):
+        return handler(node, env)
+
+
+def condition(node: exp.Expr, env: Environment) -> Expression:
+    """A truth value."""
+    bound = scalar(node, env)
+    if bound.type == NULL:
+        return Literal(None, BOOLEAN)
+    if bound.type != BOOLEAN:
+        raise BindError(
+            "type-mismatch",
+            f"{env.clause} needs a BOOLEAN, and this is {bound.type}",
+            span=env.context.span(node),
+        )
+    return bound
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def _column(node: exp.Column, env: Environment) -> Expression:
+    if isinstance(node.this, exp.Star):
+        return _star(node, env)
+    parts = tuple(part.name for part in node.parts)
+    alias = env.aliases.get(parts[0].casefold()) if len(parts) == 1 else None
+    if alias is not None and (env.aliases_first or not env.scope.knows(parts[0])):
+        return scalar(alias, replace(env, aliases={}))
+    found = env.scope.resolve(parts)
+    if found.depth > 1 or (found.depth == 1 and not env.correlated):
+        raise UnsupportedError(
+            "correlated-subquery",
+            f'"{".".join(parts)}" is of a query around this one, and cannot be used here',
+            detail="a subquery can use columns of the query that it directly stands in, in WHERE",
+        )
+    return reduce(Field, found.fields, found.expression)
+
+
+def _star(node: exp.Expr, env: Environment) -> Expression:
+    raise BindError("misplaced-star", f"* cannot stand in {env.clause} here")
+
+
+def _dot(node: exp.Dot, env: Environment) -> Expression:
+    return Field(scalar(node.this, env), node.expression.name)
+
+
+def _bracket(node: exp.Bracket, env: Environment) -> Expression:
+    return Item(scalar(node.this, env), scalar(node.expressions[0], env))
+
+
+# --- constants ---------------------------------------------------------------------------------
+
+
+def _literal(node: exp.Literal, env: Environment) -> Expression:
+    return Literal(str(node.this), STRING) if node.is_string else number(str(node.this))
+
+
+def number(text: str) -> Literal:
+    """The constant that a number in SQL stands for: INT, BIGINT, DECIMAL, or DOUBLE with an E."""
+    if "e" in text.lower():
+        return Literal(float(text), DOUBLE)
+    value = Decimal(text)
+    if value == value.to_integral_value() and "." not in text:
+        whole = int(value)
+        for type_ in (INT, BIGINT):
+            if admits(type_, whole):
+                return Literal(whole, type_)
+    exponent = value.as_tuple().exponent
+    scale = max(0, -exponent) if isinstance(exponent, int) else 0
+    precision = max(len(value.as_tuple().digits), scale)
+    return Literal(value, DecimalType(max(1, precision), scale))
+
+
+def _null(node: exp.Null, env: Environment) -> Expression:
+    return Literal(None, NULL)
+
+
+def _boolean(node: exp.Boolean, env: Environment) -> Expression:
+    return Literal(bool(node.this), BOOLEAN)
+
+
+def _hex(node: exp.HexString, env: Environment) -> Expression:
+    digits = str(node.this)
+    try:
+        return Literal(bytes.fromhex(digits if len(digits) % 2 == 0 else f"0{digits}"), BINARY)
+    except ValueError:
+        raise BindError("bad-literal", f"X'{digits}' has other than hexadecimal digits") from None
+
+
+def _duration(node: nodes.Duration, env: Environment) -> Expression:
+    return Literal(node.us, INTERVAL)
+
+
+# --- operators ---------------------------------------------------------------------------------
+
+
+def _arithmetic(op: str) -> Handler:
+    return lambda node, env: coercion.arithmetic(
+        op, scalar(node.this, env), scalar(node.expression, env)
+    )
+
+
+def _comparison(op: str) -> Handler:
+    return lambda node, env: coercion.compare(
+        op, scalar(node.this, env), scalar(node.expression, env)
+    )
+
+
+def _named(name: str) -> Handler:
+    return lambda node, env: coercion.call(
+        name, (scalar(node.this, env), scalar(node.expression, env))
+    )
+
+
+def _paren(node: exp.Paren, env: Environment) -> Expression:
+    return scalar(node.this, env)
+
+
+def _neg(node: exp.Neg, env: Environment) -> Expression:
+    operand = node.this
+    if isinstance(operand, exp.Literal) and not operand.is_string:
+        return number(f"-{operand.this}")
+    return coercion.negate(scalar(operand, env))
+
+
+def _and(node: exp.And, env: Environment) -> Expression:
+    return And(condition(node.this, env), condition(node.expression, env))
+
+
+def _or(node: exp.Or, env: Environment) -> Expression:
+    return Or(condition(node.this, env), condition(node.expression, env))
+
+
+def _not(node: exp.Not, env: Environment) -> Expression:
+    return Not(condition(node.this, env))
+
+
+def _bit_not(node: exp.BitwiseNot, env: Environment) -> Expression:
+    return coercion.call("BIT_NOT", (scalar(node.this, env),))
+
+
+def _null_safe_unequal(node: exp.NullSafeNEQ, env: Environment) -> Expression:
+    return Not(coercion.compare("<=>", scalar(node.this, env), scalar(node.expression, env)))
+
+
+def _is(node: exp.Is, env: Environment) -> Expression:
+    operand = scalar(node.this, env)
+    if isinstance(node.expression, exp.Null):
+        return IsNull(operand)
+    return coercion.compare("<=>", operand, scalar(node.expression, env))
+
+
+def _between(node: exp.Between, env: Environment) -> Expression:
+    low, high = scalar(node.args["low"], env), scalar(node.args["high"], env)
+    return coercion.between(scalar(node.this, env), low, high)
+
+
+def _like(node: exp.Like | exp.ILike, env: Environment) -> Expression:
+    return _matched(node, env, "\\")
+
+
+def _escape(node: exp.Escape, env: Environment) -> Expression:
+    character = node.expression
+    if not isinstance(character, exp.Literal) or len(str(character.this)) != 1:
+        raise BindError(
+            "bad-escape", "ESCAPE needs one character", span=env.context.span(character)
+        )
+    return _matched(node.this, env, str(character.this))
+
+
+def _matched(node: exp.Expr, env: Environment, escape: str) -> Expression:
+    operand, pattern = scalar(node.this, env), scalar(node.expression, env)
+    if isinstance(node, exp.ILike):
+        operand, pattern = coercion.call("LOWER", (operand,)), coercion.call("LOWER", (pattern,))
+    matched = coercion.like(operand, pattern, escape)
+    return Not(matched) if node.args.get("negate") else matched
+
+
+def _in(node: exp.In, env: Environment) -> Expression:
+    if node.args.get("query") is not None:
+        return _subquery(node, env)
+    if isinstance(node.this, exp.Tuple):
+        options = [_tuples_equal(node.this, option, env) for option in node.expressions]
+        return reduce(Or, options)
+    options = [scalar(option, env) for option in node.expressions]
+    return coercion.in_list(scalar(node.this, env), tuple(options))
+
+
+def _tuples_equal(left: exp.Tuple, right: exp.Expr, env: Environment) -> Expression:
+    if not isinstance(right, exp.Tuple) or len(right.expressions) != len(left.expressions):
+        raise BindError(
+            "column-count",
+            f"IN compares {len(left.expressions)} values with another number of them",
+            span=env.context.span(right),
+        )
+    pairs = zip(left.expressions, right.expressions, strict=True)
+    return reduce(And, [coercion.compare("=", scalar(a, env), scalar(b, env)) for a, b in pairs])
+
+
+def _tuple(node: exp.Tuple, env: Environment) -> Expression:
+    raise UnsupportedError("unsupported-syntax", "a tuple can only stand before IN")
+
+
+def _case(node: exp.Case, env: Environment) -> Expression:
+    operand = None if node.this is None else scalar(node.this, env)
+    branches = []
+    for branch in node.args["ifs"]:
+        if operand is None:
+            when = condition(branch.this, env)
+        else:
+            with env.context.at(branch.this):
+                when = coercion.compare("=", operand, scalar(branch.this, env))
+        branches.append((when, scalar(branch.args["true"], env)))
+    default = node.args.get("default")
+    return coercion.case(tuple(branches), None if default is None else scalar(default, env))
+
+
+def _cast(node: exp.Cast | exp.TryCast, env: Environment) -> Expression:
+    to = data_type(node.args["to"], env.context.source)
+    return coercion.cast(scalar(node.this, env), to, safe=isinstance(node, exp.TryCast))
+
+
+def _floor(node: nodes.FloorTo, env: Environment) -> Expression:
+    return FloorTo(coercion.as_timestamp(scalar(node.this, env)), node.args["grid"].us)
+
+
+def _ceil(node: nodes.CeilTo, env: Environment) -> Expression:
+    return CeilTo(coercion.as_timestamp(scalar(node.this, env)), node.args["grid"].us)
+
+
+# --- calls and subqueries ----------------------------------------------------------------------
+
+
+def _call(node: nodes.Call, env: Environment) -> Expression:
+    return function_call(node, env, scalar)
+
+
+def _window(node: exp.Window, env: Environment) -> Expression:
+    if env.window is None:
+        raise env.refused("a window function", node)
+    return env.window(node, env)
+
+
+def _subquery(node: exp.Expr, env: Environment) -> Expression:
+    if env.subquery is None:
+        raise env.refused("a subquery", node)
+    return env.subquery(node, env)
+
+
+_HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Column: _column,
+    exp.Star: _star,
+    exp.Dot: _dot,
+    exp.Bracket: _bracket,
+    exp.Literal: _literal,
+    exp.Null: _null,
+    exp.Boolean: _boolean,
+    exp.HexString: _hex,
+    nodes.Duration: _duration,
+    exp.Paren: _paren,
+    exp.Neg: _neg,
+    exp.Add: _arithmetic("+"),
+    exp.Sub: _arithmetic("-"),
+    exp.Mul: _arithmetic("*"),
+    exp.Div: _arithmetic("/"),
+    exp.Mod: _arithmetic("%"),
+    exp.IntDiv: _arithmetic("DIV"),
+    exp.DPipe: _named("CONCAT"),
+    exp.RegexpLike: _named("RLIKE"),
+    exp.BitwiseAnd: _named("BIT_AND"),
+    exp.BitwiseOr: _named("BIT_OR"),
+    exp.BitwiseXor: _named("BIT_XOR"),
+    exp.BitwiseNot: _bit_not,
+    exp.And: _and,
+    exp.Or: _or,
+    exp.Not: _not,
+    exp.EQ: _comparison("="),
+    exp.NEQ: _comparison("<>"),
+    exp.LT: _comparison("<"),
+    exp.LTE: _comparison("<="),
+    exp.GT: _comparison(">"),
+    exp.GTE: _comparison(">="),
+    exp.NullSafeEQ: _comparison("<=>"),
+    exp.NullSafeNEQ: _null_safe_unequal,
+    exp.Is: _is,
+    exp.Between: _between,
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.Escape: _escape,
+    exp.In: _in,
+    exp.Tuple: _tuple,
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    nodes.FloorTo: _floor,
+    nodes.CeilTo: _ceil,
+    nodes.Call: _call,
+    exp.Window: _window,
+    exp.Subquery: _subquery,
+    exp.Exists: _subquery,
+}

@@ -1,0 +1,301 @@
+"""Subqueries in expressions, as joins.
+
+| in SQL | in the plan |
+|---|---|
+| `x IN (q)`, `EXISTS (q)` as a condition | semi join; with NOT, anti join |
+| a value `(q)` that depends on nothing outside | product with `q` as one row |
+| a value `(q)` with `inner = outer` in WHERE | left join with `q` grouped by the inner sides |
+| `IN` and `EXISTS` under OR, NOT, CASE | counts, as values |
+
+Law: `x NOT IN (q)` is unknown, and so selects nothing, if `x` or some row of `q` is NULL: the
+predicate of its anti join is TRUE also where the comparison is unknown.  A subquery without rows
+is NULL as a value, but its COUNT is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sqlglot import exp
+
+from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.coercion import call, compare
+from ebbtide.algebra.combination import AntiJoin, Outer, OuterJoin, Product, SemiJoin
+from ebbtide.algebra.expression import (
+    And,
+    Case,
+    Comparison,
+    Expression,
+    IsNull,
+    Literal,
+    Or,
+    Ref,
+    conjunction,
+)
+from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation, Values
+from ebbtide.core.schema import Column
+from ebbtide.core.tree import rewrite
+from ebbtide.core.types import BIGINT, BOOLEAN
+from ebbtide.errors import BindError, UnsupportedError
+from ebbtide.sql.binding.context import Names
+from ebbtide.sql.binding.environment import Environment
+from ebbtide.sql.binding.grouping import ordered_call
+from ebbtide.sql.binding.naming import column_text, unique
+from ebbtide.sql.binding.scalars import scalar
+from ebbtide.sql.binding.scope import tables_of
+
+__all__ = ["Above", "Attachments", "Inner", "Semi", "semi_join"]
+
+Above = Callable[[Expression, exp.Expr], Expression]
+"""Takes an expression on a block's FROM, read at a node, to what the block has become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A subquery that has been bound: its columns, and the conditions that join it.
+
+    ``calls`` are the aggregates that the columns are made of, over all rows.  ``relation`` are the
+    rows that fulfil the subquery's own conditions, and more of them.
+    """
+
+    items: list[Expression]
+    calls: list[NamedCall]
+    outer_terms: list[Expression]
+    relation: Callable[[tuple[Expression, ...]], Relation]
+
+
+class BindInner(Protocol):
+    """Binds a subquery; ``value`` says that its columns may be aggregates over all rows."""
+
+    def __call__(self, node: exp.Expr, env: Environment, *, value: bool) -> Inner: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What is joined to a block for a value: on a condition, or to every row."""
+
+    relation: Relation
+    predicate: Expression | None
+    node: exp.Expr
+
+    def onto(self, left: Relation, above: Above) -> Relation:
+        """The block with the value's columns."""
+        if self.predicate is None:
+            return Product(left, self.relation)
+        return OuterJoin(left, self.relation, above(self.predicate, self.node), Outer.LEFT)
+
+
+@dataclass(slots=True)
+class Attachments:
+    """The values that subqueries of a block have; bound when they are met, joined later."""
+
+    bind: BindInner
+    names: Names
+    items: list[Attachment] = field(default_factory=list)
+    known: dict[int, Expression] = field(default_factory=dict)
+
+    def onto(self, relation: Relation, above: Above) -> Relation:
+        """The relation with all of them."""
+        for item in self.items:
+            alone = isinstance(relation, Values) and item.predicate is None
+            relation = item.relation if alone else item.onto(relation, above)
+        return relation
+
+    def value(self, node: exp.Expr, env: Environment) -> Expression:
+        """What a subquery stands for in an expression."""
+        if id(node) not in self.known:
+            match node:
+                case exp.In():
+                    self.known[id(node)] = self._in(node, env)
+                case exp.Exists():
+                    inner = self.bind(node.this, env, value=False)
+                    self.known[id(node)] = _positive(self._count(inner, [], env, node))
+                case _:
+                    self.known[id(node)] = self._scalar(node, env)
+        return self.known[id(node)]
+
+    def _scalar(self, node: exp.Expr, env: Environment) -> Expression:
+        inner = self.bind(node, env, value=True)
+        if len(inner.items) != 1:
+            raise BindError(
+                "column-count",
+                f"a subquery used as a value has one column, not {len(inner.items)}",
+            )
+        item, rows = inner.items[0], inner.relation(())
+        if inner.calls:
+            return self._join(inner, inner.calls, [], env, node)(item)
+        if not inner.outer_terms and isinstance(rows, Values):
+            return item
+        if not inner.outer_terms and _one_row(rows):
+            self.items.append(Attachment(rows, None, node))
+            return item
+        single = NamedCall(f"SINGLE({column_text(item)})", AggregateCall("SINGLE", (item,)))
+        return self._join(inner, [single], [], env, node)(Ref(single.column))
+
+    def _in(self, node: exp.In, env: Environment) -> Expression:
+        here = replace(env, correlated=False)
+        inner = self.bind(node.args["query"], env, value=False)
+        outer = _operands(node, inner, here)
+        pairs = list(zip(outer, inner.items, strict=True))
+        matches = self._count(inner, pairs, env, node)
+        terms = [compare("=", x, y) for x, y in pairs]
+        if not any(map(nullable, terms)):
+            return _positive(matches)
+        if len(pairs) > 1:
+            raise UnsupportedError(
+                "unsupported-subquery",
+                "IN with several columns that can be NULL is a condition of WHERE only",
+            )
+        (x, y), zero = pairs[0], Literal(0, BIGINT)
+        rows = NamedCall("COUNT(*)", AggregateCall("COUNT"))
+        known = NamedCall(f"COUNT({column_text(y)})", AggregateCall("COUNT", (y,)))
+        shown = self._join(inner, [rows, known], [], env, node)
+        all_rows, all_known = shown(Ref(rows.column)), shown(Ref(known.column))
+        unknown = Or(
+            And(IsNull(x), Comparison(">", all_rows, zero)), Comparison("<", all_known, all_rows)
+        )
+        branches = ((_positive(matches), _TRUE), (unknown, Literal(None, BOOLEAN)))
+        return Case(branches, Literal(False, BOOLEAN))
+
+    # --- joining --------------------------------------------------------------------------------
+
+    def _count(
+        self,
+        inner: Inner,
+        pairs: list[tuple[Expression, Expression]],
+        env: Environment,
+        node: exp.Expr,
+    ) -> Expression:
+        """How many rows a subquery has, whose items equal the given ones."""
+        rows = NamedCall("COUNT(*)", AggregateCall("COUNT"))
+        return self._join(inner, [rows], pairs, env, node)(Ref(rows.column))
+
+    def _join(
+        self,
+        inner: Inner,
+        calls: list[NamedCall],
+        pairs: list[tuple[Expression, Expression]],
+        env: Environment,
+        node: exp.Expr,
+    ) -> Callable[[Expression], Expression]:
+        """Joins aggregates of a subquery, by the equalities that it has with the outside."""
+        rows = inner.relation(())
+        keys: list[Named] = []
+        terms: list[tuple[Expression, str]] = []
+        compared = [compare("=", x, y) for x, y in pairs]
+        for term in (*compared, *inner.outer_terms):
+            outside, inside = _sides(term, env, node)
+            wanted = inside.column.name if isinstance(inside, Ref) else column_text(inside)
+            taken = [key.name for key in keys] + [named.name for named in calls]
+            keys.append(Named(unique(wanted, taken), inside))
+            terms.append((outside, keys[-1].name))
+        grouped = Aggregate(rows, tuple(keys), tuple(ordered_call(c, rows) for c in calls))
+        columns = tuple(Named(column.name, Ref(column)) for column in grouped.schema)
+        known = Alias(Map(grouped, columns), self.names.fresh("scalar"))
+        predicate = conjunction(
+            tuple(Comparison("=", outside, known.ref(name)) for outside, name in terms)
+        )
+        self.items.append(Attachment(known, predicate if terms else None, node))
+        return _shown(known, calls, bool(terms))
+
+
+_TRUE = Literal(True, BOOLEAN)
+
+
+def _positive(count: Expression) -> Expression:
+    return Comparison(">", count, Literal(0, BIGINT))
+
+
+def _one_row(relation: Relation) -> bool:
+    """Whether a query in FROM always has one row."""
+    query = relation.input if isinstance(relation, Alias) else relation
+    rows = query.input if isinstance(query, Map) else query
+    return isinstance(rows, Values) or (isinstance(rows, Aggregate) and not rows.keys)
+
+
+def _shown(
+    known: Alias, calls: list[NamedCall], may_miss: bool
+) -> Callable[[Expression], Expression]:
+    """Takes aggregates to columns of the joined relation, or to what they are on no rows."""
+    columns: dict[Column, Expression] = {}
+    for named in calls:
+        column = known.schema.column(named.name, known.name)
+        value: Expression = Ref(column)
+        if may_miss:
+            value = Ref(replace(column, nullable=True))
+            empty = named.call.function.result(named.call.function.initial)
+            if empty is not None:
+                value = call("COALESCE", (value, Literal(empty, column.type)))
+        columns[named.column] = value
+
+    def step(node: Expression) -> Expression:
+        return columns.get(node.column, node) if isinstance(node, Ref) else node
+
+    return lambda expression: rewrite(expression, step)
+
+
+def _sides(term: Expression, env: Environment, node: exp.Expr) -> tuple[Expression, Expression]:
+    """The outer and the inner side of an equality that joins a subquery to the outside."""
+    outer = env.scope.plan_tables
+    if isinstance(term, Comparison) and term.op == "=":
+        for outside, inside in ((term.left, term.right), (term.right, term.left)):
+            if tables_of(outside) <= outer and not tables_of(inside) & outer:
+                return outside, inside
+    raise UnsupportedError(
+        "correlated-subquery",
+        "a subquery that is a value depends on the query around it by equalities only",
+        detail=f"{column_text(term)} is none",
+        hint="join the two, and group",
+        span=env.context.span(node),
+    )
+
+
+# --- conditions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Semi:
+    """A condition that rows of a subquery fulfil, or that none does."""
+
+    relation: Relation
+    predicate: Expression
+    negated: bool
+    node: exp.Expr
+
+    def onto(self, left: Relation, above: Above) -> Relation:
+        """The block without the rows that do not fulfil the condition."""
+        predicate = above(self.predicate, self.node)
+        if self.negated:
+            return AntiJoin(left, self.relation, predicate)
+        return SemiJoin(left, self.relation, predicate)
+
+
+def semi_join(node: exp.Exists | exp.In, negated: bool, env: Environment, bind: BindInner) -> Semi:
+    """IN or EXISTS as a condition of WHERE or HAVING."""
+    query = node.this if isinstance(node, exp.Exists) else node.args["query"]
+    inner = bind(query, env, value=False)
+    terms: list[Expression] = []
+    if isinstance(node, exp.In):
+        here = replace(env, correlated=False)
+        for x, y in zip(_operands(node, inner, here), inner.items, strict=True):
+            term = compare("=", x, y)
+            maybe = negated and nullable(term)
+            terms.append(call("COALESCE", (term, _TRUE)) if maybe else term)
+    outer = env.scope.plan_tables
+    local = [term for term in terms if not tables_of(term) & outer]
+    joining = [term for term in terms if tables_of(term) & outer]
+    predicate = conjunction((*joining, *inner.outer_terms))
+    return Semi(inner.relation(tuple(local)), predicate, negated, node)
+
+
+def _operands(node: exp.In, inner: Inner, env: Environment) -> list[Expression]:
+    given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+    if len(given) != len(inner.items):
+        raise BindError(
+            "column-count",
+            f"IN compares {len(given)} with a subquery of {len(inner.items)} columns",
+        )
+    return [scalar(operand, env) for operand in given]

@@ -1,0 +1,79 @@
+"""What a statement has become once its names and types are known.
+
+BoundQuery      a plan, and how its answer is emitted
+BoundInsert     a plan that feeds a stream or a table
+BoundExplain    a query to be explained
+BoundShow       names from the catalog
+Declared        another catalog
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.plan_sql import plan_sql
+from ebbtide.algebra.relation import Relation
+from ebbtide.core.declaration import Declaration
+from ebbtide.core.schema import Schema
+from ebbtide.sql.catalog import Catalog
+from ebbtide.sql.syntax import Emit
+
+__all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "Declared"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """A query: its plan, what it emits, and whether unbounded state is allowed."""
+
+    plan: Relation
+    emit: Emit = Emit.CHANGES
+    allow_unbounded: bool = False
+    kind: Kind = Kind.STATIC
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the answer."""
+        return self.plan.schema
+
+    @property
+    def sql(self) -> str:
+        """The query as SQL again."""
+        emit = " EMIT FINAL" if self.emit is Emit.FINAL else ""
+        allow = " ALLOW UNBOUNDED STATE" if self.allow_unbounded else ""
+        return f"{plan_sql(self.plan)}{emit}{allow}"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundInsert:
+    """A query whose answer feeds a stream or a table; its columns are named as those are."""
+
+    target: Declaration
+    query: BoundQuery
+
+
+@dataclass(frozen=True, slots=True)
+class BoundExplain:
+    """A query to be explained, as text or as JSON."""
+
+    query: BoundQuery
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundShow:
+    """The names of one kind, in the order of declaration; of queries, the engine knows them."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The catalog after CREATE or DROP."""
+
+    catalog: Catalog
+
+
+Bound: TypeAlias = BoundQuery | BoundInsert | BoundExplain | BoundShow | Declared
