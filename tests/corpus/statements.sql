@@ -339,6 +339,8 @@ SELECT tags[0], shop.name, a.shop.city, a.tags[1] FROM auctions AS a;
 
 SELECT ARRAY(1, 2, 3)[0], STRUCT(1 AS a, 'b' AS b), NAMED_STRUCT('a', 1), SIZE(tags), ELEMENT_AT(tags, 1) FROM auctions;
 
+SELECT STRUCT(1 AS a).a, ARRAY(STRUCT(2 AS b))[0].b;
+
 SELECT ~auction & 7 | 8 ^ 3 FROM bids;
 
 SELECT REGEXP_EXTRACT(channel, '(\\w+)=(\\d+)', 2), REGEXP_REPLACE(channel, 'a', 'b'), SPLIT(channel, ',')[0] FROM bids;

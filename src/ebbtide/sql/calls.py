@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 from ebbtide.sql.durations import DurationReader
 from ebbtide.sql.nodes import Call, CeilTo, FloorTo
 from ebbtide.sql.reading import located
+from ebbtide.sql.spans import mark, marked
 
 __all__ = ["CallParser"]
 
@@ -75,6 +76,9 @@ class CallParser(DurationReader):
             call.set("filter", self._parse_disjunction())
             self.need_token(TokenType.R_PAREN, ")")
         self._parse_nulls(call)
+        name = marked(call)
+        if name is not None:
+            mark(call, name[0], self._prev.end + 1)
         return self._over(call) if self._match(TokenType.OVER) else call
 
     def _over(self, call: Call) -> exp.Expr:

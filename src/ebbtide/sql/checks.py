@@ -23,6 +23,7 @@ MAX_DEPTH = 150
 _SOURCES = (exp.From, exp.Join, nodes.Joined, nodes.Windowed, nodes.TableFunction)
 _QUERIES = (exp.Select, exp.SetOperation, exp.Values, nodes.StreamOperator)
 _HOLD_QUERIES = (exp.Subquery, exp.Exists, exp.CTE, exp.SetOperation, nodes.StreamOperator)
+_NO_FUNCTIONS = ("ISTREAM", "DSTREAM", "RSTREAM", "TUMBLE", "HOP", "SESSION", "CUMULATE")
 
 
 def check(root: exp.Expr, source: str) -> None:
@@ -48,7 +49,8 @@ def _check_node(node: exp.Expr, source: str) -> None:
     for name, value in node.args.items():
         if name not in allowed and value not in (None, False, []):
             words = WORDS.get((type(node), name), (f"{name.strip('_').upper()} here", None))
-            _refuse(value if isinstance(value, exp.Expr) else node, source, *words)
+            part = isinstance(value, exp.Expr) and name != "this"
+            _refuse(value if part else node, source, *words)
     for kind, rule in _RULES.items():
         if isinstance(node, kind):
             rule(node, source)
@@ -106,6 +108,11 @@ def _star(node: exp.Expr, source: str) -> None:
     counted = isinstance(parent, nodes.Call) and parent.this == "COUNT"
     if not counted and not isinstance(parent, exp.Select):
         _wrong(node, source, "* stands in SELECT or in COUNT(*) only")
+
+
+def _call(node: exp.Expr, source: str) -> None:
+    if node.this in _NO_FUNCTIONS:
+        _wrong(node, source, f"{node.this} stands in FROM, or is a query of its own")
 
 
 def _column(node: exp.Expr, source: str) -> None:
@@ -178,6 +185,7 @@ _RULES: dict[type[exp.Expr] | tuple[type[exp.Expr], ...], _Rule] = {
     nodes.Windowed: _windowed,
     exp.Alias: _alias,
     exp.Star: _star,
+    nodes.Call: _call,
     exp.Column: _column,
     exp.Identifier: _identifier,
     exp.Dot: _dot,

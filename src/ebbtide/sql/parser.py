@@ -26,7 +26,8 @@ MAX_NESTING = 24
 
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
-_UNTERMINATED = re.compile(r"Missing (.+) from \d+:(\d+)")
+_UNTERMINATED = re.compile(r"Missing (.+) from")
+_PLACE = re.compile(r"from \d+:(\d+)")
 _COMMENT = re.compile(r"--[^\n\r]*|/\*|\*/")
 
 
@@ -65,7 +66,7 @@ def _read(tokens: list[Token], source: str, read: Callable[[StatementParser], S]
         raise _too_deep(Span(source, tokens[0].start, tokens[-1].end + 1)) from None
     except Exception as error:
         # sqlglot trusts its input in places; whatever it trips over is a statement it cannot read.
-        raise ParseError("syntax", "the statement cannot be read", span=parser.span()) from error
+        raise _unreadable(parser.span()) from error
     return statement
 
 
@@ -107,20 +108,29 @@ def _tokens(script: str) -> list[Token]:
 
 
 def _bad_token(message: str, script: str) -> ParseError:
-    if match := _UNTERMINATED.search(message):
-        quote, start = match[1], min(int(match[2]), len(script))
-        what = "name" if quote == "`" else "text"
+    """The error behind one of the tokenizer, which says at most where it began to read."""
+    place = _PLACE.search(message)
+    start = min(int(place[1]), len(script)) if place else 0
+    if place is None:
+        _check_comments(script, 0, len(script))
+        return _unreadable(Span(script, 0, len(script)))
+    if match := _UNTERMINATED.match(message):
         return ParseError(
             "unterminated",
-            f"the {what} that begins here does not end",
+            f"the {'name' if match[1] == '`' else 'text'} that begins here does not end",
             span=Span(script, start, len(script)),
-            hint=f"close it with {quote}",
+            hint=f"close it with {match[1]}",
         )
-    place = re.search(r"from \d+:(\d+)", message)
-    start = min(int(place[1]), len(script)) if place else 0
+    end = script.find("'", start + 2)
     return ParseError(
-        "bad-literal", "the text cannot be read from here", span=Span(script, start, len(script))
+        "bad-literal",
+        "bytes are written as X and hexadecimal digits in quotes",
+        span=Span(script, start, end + 1 if end > 0 else len(script)),
     )
+
+
+def _unreadable(span: Span) -> ParseError:
+    return ParseError("syntax", "the statement cannot be read", span=span)
 
 
 def _check_comments(script: str, start: int, end: int) -> None:

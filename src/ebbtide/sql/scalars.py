@@ -32,10 +32,10 @@ class ScalarParser(CallParser):
     PRIMARY_PARSERS = {
         **STRING_PARSERS,
         **NUMERIC_PARSERS,
-        **{
-            key: CallParser.PRIMARY_PARSERS[key]
-            for key in (TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.STAR)
-        },
+        TokenType.NULL: lambda self, token: self.expression(exp.Null(), token),
+        TokenType.TRUE: lambda self, token: self.expression(exp.Boolean(this=True), token),
+        TokenType.FALSE: lambda self, token: self.expression(exp.Boolean(this=False), token),
+        TokenType.STAR: CallParser.PRIMARY_PARSERS[TokenType.STAR],
     }
     COLUMN_OPERATORS = {
         key: CallParser.COLUMN_OPERATORS[key] for key in (TokenType.DOT, TokenType.DCOLON)
@@ -100,6 +100,7 @@ class ScalarParser(CallParser):
         high = self._parse_bitwise()
         return self.expression(exp.Between(this=this, low=low, high=high))
 
+    @located
     def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
         if not self._match(TokenType.L_PAREN, advance=False):
             raise self.unexpected('"("')

@@ -1,0 +1,616 @@
+-- Statements that are not in the language, each with the code of its error, the text that the error
+-- points at, and its hint.  A hint "write X" means: put X in the place of that text, and it parses.
+
+-- code: syntax
+-- span: SELEC
+-- hint: write SELECT
+SELEC auction FROM bids;
+
+-- code: syntax
+-- span: FORM
+-- hint: write FROM
+SELECT auction FORM bids;
+
+-- code: syntax
+-- span: WHER
+-- hint: write WHERE
+SELECT auction FROM bids WHER price > 10;
+
+-- code: syntax
+-- span: GROPU
+-- hint: write GROUP
+SELECT auction FROM bids GROPU BY auction;
+
+-- code: syntax
+-- span: FINALS
+-- hint: write FINAL
+SELECT auction FROM bids EMIT FINALS;
+
+-- code: syntax
+-- span: UNBOUND
+-- hint: write UNBOUNDED
+SELECT auction FROM bids ALLOW UNBOUND STATE;
+
+-- code: syntax
+-- span: ,
+SELECT auction, FROM bids;
+
+-- code: syntax
+-- span: FROM
+SELECT FROM bids;
+
+-- code: syntax
+-- span:
+SELECT auction FROM;
+
+-- code: syntax
+-- span:
+SELECT auction FROM bids WHERE;
+
+-- code: syntax
+-- span:
+SELECT auction FROM bids WHERE price >;
+
+-- code: syntax
+-- span:
+SELECT auction FROM bids WHERE price BETWEEN 1;
+
+-- code: syntax
+-- span: FROM
+SELECT (price FROM bids;
+
+-- code: syntax
+-- span: )
+SELECT price) FROM bids;
+
+-- code: syntax
+-- span: price
+SELECT auction bidder price FROM bids;
+
+-- code: syntax
+-- span: FROM
+FROM bids SELECT auction;
+
+-- code: syntax
+-- span:
+SELECT auction FROM bids ORDER BY;
+
+-- code: duplicate-clause
+-- span: WHERE
+SELECT auction FROM bids WHERE price > 1 WHERE price < 5;
+
+-- code: syntax
+-- span: 'dear'
+SELECT CASE WHEN price > 1 'dear' END FROM bids;
+
+-- code: syntax
+-- span: END
+SELECT CASE price END FROM bids;
+
+-- code: syntax
+-- span: INT
+SELECT CAST(price INT) FROM bids;
+
+-- code: syntax
+-- span: FROM
+SELECT MAX(price FROM bids;
+
+-- code: unknown-window
+-- span: RANG
+-- hint: write RANGE
+SELECT * FROM bids [RANG 15 MINUTES];
+
+-- code: unknown-window
+-- span: SLIDING
+SELECT * FROM bids [SLIDING 15 MINUTES];
+
+-- code: unknown-window
+-- span: ]
+SELECT * FROM bids [];
+
+-- code: syntax
+-- span:
+SELECT * FROM bids [RANGE 15 MINUTES;
+
+-- code: bad-duration
+-- span: 15
+-- hint: write 15 MINUTES
+SELECT * FROM bids [RANGE 15];
+
+-- code: bad-duration
+-- span: 15MINUTES
+-- hint: write 15 MINUTES
+SELECT * FROM bids [RANGE 15MINUTES];
+
+-- code: bad-duration
+-- span: MINUTS
+-- hint: write MINUTES
+SELECT * FROM bids [RANGE 15 MINUTS];
+
+-- code: no-fixed-length
+-- span: 2 MONTHS
+-- hint: write 60 DAYS
+SELECT * FROM bids [RANGE 2 MONTHS];
+
+-- code: bad-duration
+-- span: 0 SECONDS
+SELECT * FROM bids [RANGE 0 SECONDS];
+
+-- code: bad-duration
+-- span: -5 MINUTES
+SELECT * FROM bids [RANGE -5 MINUTES];
+
+-- code: bad-duration
+-- span: '15 minuets'
+-- hint: use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS
+SELECT * FROM bids [RANGE '15 minuets'];
+
+-- code: bad-duration
+-- span: 0.0000001
+SELECT * FROM bids [RANGE 0.0000001 SECONDS];
+
+-- code: bad-duration
+-- span: ]
+-- hint: a duration is 15 MINUTES
+SELECT * FROM bids [FIXED];
+
+-- code: bad-count
+-- span: ]
+SELECT * FROM bids [ROWS];
+
+-- code: bad-count
+-- span: 0
+SELECT * FROM bids [ROWS 0];
+
+-- code: bad-count
+-- span: 2.5
+SELECT * FROM bids [ROWS 2.5];
+
+-- code: syntax
+-- span: RANGE
+SELECT * FROM bids [PARTITION BY auction RANGE 5 MINUTES];
+
+-- code: misplaced-window
+-- span: bids AS b [RANGE 15 MINUTES]
+-- hint: write bids [RANGE 15 MINUTES] AS b
+SELECT * FROM bids AS b [RANGE 15 MINUTES];
+
+-- code: misplaced-window
+-- span: bids b [ROWS 10]
+-- hint: write bids [ROWS 10] AS b
+SELECT * FROM bids b [ROWS 10] WHERE b.price > 1;
+
+-- code: syntax
+-- span: [ROWS 1]
+SELECT * FROM VALUES (1) AS v (n) [ROWS 1];
+
+-- code: missing-every
+-- span: RSTREAM(SELECT * FROM bids [RANGE 1 MINUTE])
+-- hint: write RSTREAM(SELECT * FROM bids [RANGE 1 MINUTE] EVERY 10 SECONDS)
+RSTREAM(SELECT * FROM bids [RANGE 1 MINUTE]);
+
+-- code: misplaced-every
+-- span: EVERY 10 SECONDS
+ISTREAM(SELECT * FROM bids [RANGE 1 MINUTE] EVERY 10 SECONDS);
+
+-- code: syntax
+-- span: ISTREAM(SELECT price FROM bids [NOW])
+SELECT ISTREAM(SELECT price FROM bids [NOW]) FROM bids;
+
+-- code: misplaced-emit
+-- span: EMIT FINAL
+-- hint: say it once, after the outermost query; a view or a subquery has none
+SELECT * FROM (SELECT * FROM bids EMIT FINAL) AS b;
+
+-- code: misplaced-emit
+-- span: EMIT CHANGES
+-- hint: say it once, after the outermost query; a view or a subquery has none
+CREATE VIEW v AS SELECT * FROM bids EMIT CHANGES;
+
+-- code: duplicate-clause
+-- span: EMIT CHANGES
+SELECT * FROM bids EMIT FINAL EMIT CHANGES;
+
+-- code: duplicate-clause
+-- span: ALLOW UNBOUNDED STATE
+SELECT * FROM bids ALLOW UNBOUNDED STATE ALLOW UNBOUNDED STATE;
+
+-- code: unknown-table-function
+-- span: TUMBEL
+-- hint: write TUMBLE
+SELECT * FROM TUMBEL(bids, at, 10 MINUTES);
+
+-- code: unknown-table-function
+-- span: EXPLODE
+SELECT * FROM EXPLODE(tags);
+
+-- code: wrong-arguments
+-- span: TUMBLE(bids, at)
+-- hint: write TUMBLE(bids, at, 10 MINUTES)
+SELECT * FROM TUMBLE(bids, at);
+
+-- code: wrong-arguments
+-- span: HOP(bids, at, 10 MINUTES)
+-- hint: write HOP(bids, at, 1 MINUTE, 10 MINUTES)
+SELECT * FROM HOP(bids, at, 10 MINUTES);
+
+-- code: wrong-arguments
+-- span: TUMBLE(bids PARTITION BY bidder, at, 10 MINUTES)
+-- hint: write TUMBLE(bids, at, 10 MINUTES)
+SELECT * FROM TUMBLE(bids PARTITION BY bidder, at, 10 MINUTES);
+
+-- code: no-fixed-length
+-- span: 3 MONTHS
+-- hint: write 90 DAYS
+SELECT INTERVAL 3 MONTHS;
+
+-- code: no-fixed-length
+-- span: '1 year'
+-- hint: use DAYS or smaller units
+SELECT INTERVAL '1 year';
+
+-- code: bad-duration
+-- span: '5'
+-- hint: write '5' MINUTES
+SELECT INTERVAL '5';
+
+-- code: bad-duration
+-- span: INTERVAL price MINUTES
+-- hint: write price * INTERVAL 1 MINUTE
+SELECT at + INTERVAL price MINUTES FROM bids;
+
+-- code: bad-duration
+-- span: '1 02:03'
+-- hint: such a duration is written INTERVAL '1 02:03:04' DAY TO SECOND
+SELECT INTERVAL '1 02:03' DAY TO SECOND;
+
+-- code: no-fixed-length
+-- span: MONTH
+-- hint: use DAYS or smaller units
+SELECT FLOOR(at TO MONTH) FROM bids;
+
+-- code: bad-duration
+-- span: FORTNIGHT
+-- hint: use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS
+SELECT FLOOR(at TO FORTNIGHT) FROM bids;
+
+-- code: missing-condition
+-- span: JOIN
+-- hint: write CROSS JOIN
+SELECT * FROM bids [NOW] AS b JOIN auctions [NOW] AS a;
+
+-- code: missing-condition
+-- span: LEFT JOIN
+-- hint: add ON ...
+SELECT * FROM bids [NOW] AS b LEFT JOIN auctions [NOW] AS a;
+
+-- code: syntax
+-- span: CROSS JOIN
+-- hint: write JOIN
+SELECT * FROM bids [NOW] AS b CROSS JOIN auctions [NOW] AS a ON a.id = b.auction;
+
+-- code: syntax
+-- span: OUTER JOIN
+-- hint: write FULL JOIN
+SELECT * FROM bids [NOW] AS b OUTER JOIN auctions [NOW] AS a ON a.id = b.auction;
+
+-- code: unsupported-syntax
+-- span: NATURAL
+-- hint: name the columns with USING
+SELECT * FROM bids [NOW] AS b NATURAL JOIN auctions [NOW] AS a;
+
+-- code: unsupported-syntax
+-- span: shop.bids
+SELECT * FROM shop.bids;
+
+-- code: syntax
+-- span: 'bids'
+SELECT * FROM 'bids';
+
+-- code: syntax
+-- span: 'b'
+-- hint: write `b`
+SELECT * FROM bids AS 'b';
+
+-- code: unsupported-syntax
+-- span: QUALIFY
+-- hint: put the query in a subquery and filter its rows with WHERE
+SELECT price AS p FROM bids QUALIFY p > 1;
+
+-- code: unsupported-syntax
+-- span: w
+-- hint: repeat the window in parentheses after OVER
+SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at);
+
+-- code: unsupported-syntax
+-- span: GROUPS
+-- hint: a frame is of ROWS or of RANGE
+SELECT SUM(price) OVER (ORDER BY at GROUPS 2 PRECEDING) FROM bids;
+
+-- code: syntax
+-- span: )
+SELECT SUM(price) OVER (ORDER BY at ROWS 2) FROM bids;
+
+-- code: unsupported-syntax
+-- span: ROLLUP
+SELECT channel FROM bids GROUP BY ROLLUP(channel);
+
+-- code: unsupported-syntax
+-- span: CUBE
+SELECT channel FROM bids GROUP BY channel WITH CUBE;
+
+-- code: unsupported-syntax
+-- span: GROUPING SETS
+SELECT channel FROM bids GROUP BY GROUPING SETS ((channel), ());
+
+-- code: unsupported-syntax
+-- span: TABLESAMPLE
+SELECT * FROM bids TABLESAMPLE (10 PERCENT);
+
+-- code: unsupported-syntax
+-- span: LATERAL
+SELECT * FROM auctions LATERAL VIEW EXPLODE(tags) t AS tag;
+
+-- code: unsupported-syntax
+-- span: PIVOT
+SELECT * FROM bids PIVOT (SUM(price) FOR channel IN ('web', 'app'));
+
+-- code: unsupported-syntax
+-- span: CLUSTER BY
+SELECT * FROM bids CLUSTER BY auction;
+
+-- code: unsupported-syntax
+-- span: /*+ BROADCAST(a) */
+SELECT /*+ BROADCAST(a) */ * FROM auctions AS a;
+
+-- code: unsupported-syntax
+-- span: ->
+SELECT TRANSFORM(tags, t -> UPPER(t)) FROM auctions;
+
+-- code: bad-count
+-- span: ten
+SELECT * FROM bids LIMIT ten;
+
+-- code: syntax
+-- span: +
+SELECT * FROM bids LIMIT 1 + 1;
+
+-- code: unsupported-syntax
+-- span: ALL
+SELECT * FROM bids LIMIT ALL;
+
+-- code: unsupported-syntax
+-- span: auction
+SELECT DISTINCT ON (auction) price FROM bids;
+
+-- code: unsupported-syntax
+-- span: copy
+-- hint: use INSERT INTO name SELECT ...
+SELECT price INTO copy FROM bids;
+
+-- code: unsupported-syntax
+-- span: UNION ALL
+SELECT id FROM auctions UNION ALL BY NAME SELECT id FROM people;
+
+-- code: syntax
+-- span:
+SELECT id FROM auctions UNION;
+
+-- code: unsupported-syntax
+-- span: WITH RECURSIVE r AS (SELECT 1)
+WITH RECURSIVE r AS (SELECT 1) SELECT * FROM r;
+
+-- code: syntax
+-- span: SELECT
+WITH r AS SELECT 1 SELECT * FROM r;
+
+-- code: syntax
+-- span: *
+SELECT SUM(*) FROM bids;
+
+-- code: syntax
+-- span: price AS p
+SELECT (price AS p) FROM bids;
+
+-- code: unsupported-syntax
+-- span: (auction, bidder)
+-- hint: write STRUCT(auction, bidder)
+SELECT (auction, bidder) FROM bids;
+
+-- code: syntax
+-- span: SELECT channel FROM bids
+-- hint: write (SELECT channel FROM bids)
+SELECT LENGTH(SELECT channel FROM bids) FROM bids;
+
+-- code: syntax
+-- span: auction IN ()
+SELECT auction IN () FROM bids;
+
+-- code: syntax
+-- span: ids
+SELECT auction IN ids FROM bids;
+
+-- code: syntax
+-- span: 'ab'
+SELECT channel LIKE 'a%' ESCAPE 'ab' FROM bids;
+
+-- code: syntax
+-- span: price IS 5
+SELECT price IS 5 FROM bids;
+
+-- code: unsupported-syntax
+-- span: price ORDER BY at
+-- hint: give the order with WITHIN GROUP (ORDER BY ...)
+SELECT ARRAY_AGG(price ORDER BY at) FROM bids;
+
+-- code: unsupported-syntax
+-- span: [1, 2]
+-- hint: an array is made by ARRAY(...)
+SELECT [1, 2];
+
+-- code: unsupported-syntax
+-- span: {'a': 1}
+-- hint: a struct is made by STRUCT(...)
+SELECT {'a': 1};
+
+-- code: syntax
+-- span: ?
+SELECT price FROM bids WHERE auction = ?;
+
+-- code: syntax
+-- span: :
+SELECT price FROM bids WHERE auction = :id;
+
+-- code: unknown-type
+-- span: FLOAT
+-- hint: write DOUBLE
+SELECT CAST(price AS FLOAT) FROM bids;
+
+-- code: unknown-type
+-- span: MAP<STRING, INT>
+SELECT CAST(tags AS MAP<STRING, INT>) FROM auctions;
+
+-- code: unterminated
+-- span: 'web FROM bids
+-- hint: close it with '
+SELECT 'web FROM bids;
+
+-- code: unterminated
+-- span: `price FROM bids
+-- hint: close it with `
+SELECT `price FROM bids;
+
+-- code: unterminated
+-- span: /* for now FROM bids
+-- hint: close it with */
+SELECT price /* for now FROM bids;
+
+-- code: bad-literal
+-- span: X'1G'
+SELECT X'1G';
+
+-- code: bad-literal
+-- span: 0x1F
+-- hint: write X'1F'
+SELECT 0x1F;
+
+-- code: bad-literal
+-- span: 1e
+SELECT 1e;
+
+-- code: syntax
+-- span: STREEM
+-- hint: write STREAM
+CREATE STREEM s (a INT);
+
+-- code: syntax
+-- span: FUNCTION
+CREATE FUNCTION f;
+
+-- code: syntax
+-- span:
+CREATE STREAM s;
+
+-- code: syntax
+-- span: )
+CREATE STREAM s ();
+
+-- code: syntax
+-- span: )
+CREATE STREAM s (a);
+
+-- code: unknown-type
+-- span: INTT
+-- hint: write INT
+CREATE STREAM s (a INTT);
+
+-- code: unknown-type
+-- span: VARCHAR(10)
+-- hint: write STRING
+CREATE STREAM s (a VARCHAR(10));
+
+-- code: bad-decimal
+-- span: DECIMAL(50, 2)
+-- hint: precision is 1 to 38 and scale 0 to the precision
+CREATE STREAM s (a DECIMAL(50, 2));
+
+-- code: bad-promise
+-- span: a
+-- hint: write at - INTERVAL 5 SECONDS
+CREATE STREAM s (a INT, at TIMESTAMP, PROGRESS FOR at AS a);
+
+-- code: bad-promise
+-- span: at + INTERVAL 5 SECONDS
+-- hint: write at - INTERVAL 5 SECONDS
+CREATE STREAM s (at TIMESTAMP, PROGRESS FOR at AS at + INTERVAL 5 SECONDS);
+
+-- code: duplicate-clause
+-- span: PRIMARY KEY
+CREATE STREAM s (a INT, PRIMARY KEY (a), PRIMARY KEY (a));
+
+-- code: duplicate-clause
+-- span: RETAIN 2 DAYS
+CREATE STREAM s (a INT) RETAIN 1 DAY RETAIN 2 DAYS;
+
+-- code: no-fixed-length
+-- span: 1 YEAR
+-- hint: write 365 DAYS
+CREATE STREAM s (a INT) RETAIN 1 YEAR;
+
+-- code: syntax
+-- span: DROP
+CREATE STREAM s (a INT) LATE DROP;
+
+-- code: syntax
+-- span: REVIZE
+-- hint: write REVISE
+CREATE STREAM s (a INT) LATE REVIZE;
+
+-- code: syntax
+-- span: TIME
+CREATE STREAM s (a INT) TIME a;
+
+-- code: syntax
+-- span: data
+CREATE STREAM s (a INT) FROM FILES data FORMAT json;
+
+-- code: unknown-format
+-- span: xml
+-- hint: the formats are json, csv, parquet
+CREATE STREAM s (a INT) FROM FILES 'data' FORMAT xml;
+
+-- code: syntax
+-- span:
+CREATE STREAM s (a INT) FROM FILES 'data';
+
+-- code: syntax
+-- span: RETIAN
+-- hint: write RETAIN
+CREATE TABLE t (a INT) RETIAN 1 DAY;
+
+-- code: syntax
+-- span: SELECT
+CREATE VIEW v SELECT 1;
+
+-- code: syntax
+-- span: bids
+INSERT bids SELECT 1;
+
+-- code: syntax
+-- span: STREAM
+-- hint: write STREAMS
+SHOW STREAM;
+
+-- code: syntax
+-- span: bids
+DROP bids;
+
+-- code: unsupported-syntax
+-- span: UPDATE
+-- hint: the statements are CREATE, INSERT INTO, SELECT, WITH, EXPLAIN, SHOW or DROP
+UPDATE bids SET price = 1;
+
+-- code: syntax
+-- span:
+EXPLAIN;
+
