@@ -34,7 +34,7 @@ def by(keys: tuple[SortKey, ...], schema: Schema) -> Callable[[Row], tuple[Any, 
     """A key function for rows, from the sort keys alone: peers have equal keys."""
 
     def key(row: Row) -> tuple[Any, ...]:
-        return tuple(_part(sort, evaluate(sort.expression, schema, row)) for sort in keys)
+        return tuple(part(sort, evaluate(sort.expression, schema, row)) for sort in keys)
 
     return key
 
@@ -45,7 +45,8 @@ def place(keys: tuple[SortKey, ...], schema: Schema) -> Callable[[Row], tuple[An
     return lambda row: (before(row), row_key(row))
 
 
-def _part(sort: SortKey, value: Value) -> tuple[Any, ...]:
+def part(sort: SortKey, value: Value) -> tuple[Any, ...]:
+    """The place of a value in an order by one column."""
     if value is None:
         return (0,) if sort.puts_nulls_first else (2,)
     inner = sort_key(value)

@@ -5,7 +5,6 @@ Law: equal rows are different rows here, next to each other in the order.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,7 +24,7 @@ from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row, Value, normalise
 from ebbtide.reference.aggregation import folded
-from ebbtide.reference.ordering import by, place
+from ebbtide.reference.ordering import by, part, place
 from ebbtide.reference.scalar import evaluate
 
 
@@ -110,33 +109,27 @@ def _frame(
         start = 0 if frame.start is None else max(0, index + frame.start)
         end = len(rows) if frame.end is None else max(0, index + frame.end + 1)
         return rows[start:end]
-    distance = _distance(frame, order, schema, rows[index])
+    key = by(order, schema)
+    low = _bound(frame.start, order, schema, rows[index])
+    high = _bound(frame.end, order, schema, rows[index])
     return [
         row
         for row in rows
-        if (frame.start is None or distance(row) >= frame.start)
-        and (frame.end is None or distance(row) <= frame.end)
+        if (low is None or low <= key(row)) and (high is None or key(row) <= high)
     ]
 
 
-def _distance(
-    frame: Frame, order: tuple[SortKey, ...], schema: Schema, current: Row
-) -> Callable[[Row], Any]:
-    """How far after the current row another one lies in the order; peers are at 0."""
-    key = by(order, schema)
+def _bound(
+    offset: int | None, order: tuple[SortKey, ...], schema: Schema, current: Row
+) -> tuple[Any, ...] | None:
+    """The place in the order that lies an offset after the current row; None is no bound.
 
-    def sign(row: Row) -> int:
-        return (key(row) > key(current)) - (key(row) < key(current))
-
-    if frame.start in (None, 0) and frame.end in (None, 0):
-        return sign
-    sort = order[0]
-    here = evaluate(sort.expression, schema, current)
-
-    def amount(row: Row) -> Any:
-        there = evaluate(sort.expression, schema, row)
-        if there is None or here is None:
-            return sign(row) * math.inf if sign(row) else 0
-        return here - there if sort.descending else there - here
-
-    return amount
+    NULL, NaN and the infinities lie nowhere else, however far one goes: their peers do.
+    """
+    if offset is None:
+        return None
+    if offset:
+        here = evaluate(order[0].expression, schema, current)
+        if here is not None:
+            return (part(order[0], here - offset if order[0].descending else here + offset),)
+    return by(order, schema)(current)
