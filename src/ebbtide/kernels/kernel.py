@@ -15,7 +15,8 @@ from typing import Any, Protocol, TypeAlias
 
 from ebbtide.core.time import Instant
 from ebbtide.state.area import SweepArea
-from ebbtide.state.batch import TO, where
+from ebbtide.state.arrays import Hashes
+from ebbtide.state.batch import TO, last_end, where
 from ebbtide.state.columns import ints
 from ebbtide.state.layout import Layout
 
@@ -71,7 +72,11 @@ class Kernel(Protocol):
         ...
 
 
-def settled(area: SweepArea, changes: Batch, released: Instant) -> SweepArea:
+def settled(
+    area: SweepArea, changes: Batch, released: Instant, hashes: Hashes | None = None
+) -> SweepArea:
     """The area after a step: with the changes, without what nothing can touch any more."""
-    kept = where(changes, ints(changes, TO) > released + 1)
-    return area.insert(kept).reorganize(released)
+    keep = ints(changes, TO) > last_end(released)
+    if hashes is not None and not keep.all():
+        hashes = hashes[keep]
+    return area.insert(where(changes, keep), hashes).reorganize(released)

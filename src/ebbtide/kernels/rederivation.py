@@ -17,7 +17,7 @@ adds a tactic: a pure function from the touched keys' net input to their canonic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,10 +33,14 @@ from ebbtide.state.columns import column, ints
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Hashes of keys, sorted, and for each the instant from which its results may differ."""
+    """Hashes of keys, sorted, and for each the instant from which its results may differ.
+
+    ``inputs`` has the hashes of the changes of each input.
+    """
 
     hashes: Hashes
     since: Ints
+    inputs: tuple[Hashes, ...] = ()
 
     def since_of(self, hashes: Hashes) -> Ints:
         """The instants of given hashes, which are all touched."""
@@ -97,7 +101,7 @@ def rederive(
     *input_areas, output_area = areas
     keys = touched(inputs, tuple(input_areas), output_area, times, always)
     if not len(keys.hashes):
-        stored = inputs_after(inputs, tuple(input_areas), times)
+        stored = inputs_after(inputs, tuple(input_areas), keys, times)
         return Result(output.empty_table(), (*stored, output_area.reorganize(times.released)))
     parts, region = load(inputs, tuple(input_areas), keys, times.now)
     new = tactic(parts, region)
@@ -106,7 +110,7 @@ def rederive(
         _clipped(new.changes, region.since[new.groups]),
         _clipped(emitted.changes, keys.since_of(emitted.hashes)),
     )
-    stored = inputs_after(inputs, tuple(input_areas), times)
+    stored = inputs_after(inputs, tuple(input_areas), keys, times)
     hidden = len(changes.schema) - len(output)
     visible = changes.drop_columns([changes.schema.field(i).name for i in range(hidden)])
     return Result(
@@ -116,11 +120,12 @@ def rederive(
 
 
 def inputs_after(
-    inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times
+    inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], keys: Touched, times: Times
 ) -> tuple[SweepArea, ...]:
     """The input areas after the step."""
     return tuple(
-        settled(area, changes, times.released) for area, changes in zip(areas, inputs, strict=True)
+        settled(area, changes, times.released, hashes)
+        for area, changes, hashes in zip(areas, inputs, keys.inputs, strict=True)
     )
 
 
@@ -132,19 +137,17 @@ def touched(
     always: bool = False,
 ) -> Touched:
     """The keys whose output may differ after the step."""
-    hashes: list[Hashes] = []
-    since: list[Ints] = []
-    for changes, area in zip(inputs, areas, strict=True):
-        hashes.append(area.hash(changes))
-        since.append(np.minimum(ints(changes, FROM), times.now))
-        if times.now > times.before:
-            turning = area.turning(times.before, times.now)
-            hashes.append(turning)
-            since.append(np.full(len(turning), times.before + 1, np.int64))
+    new = tuple(area.hash(changes) for area, changes in zip(areas, inputs, strict=True))
+    hashes = list(new)
+    since = [np.minimum(ints(changes, FROM), times.now) for changes in inputs]
+    for area in areas if times.now > times.before else ():
+        turning = area.turning(times.before, times.now)
+        hashes.append(turning)
+        since.append(np.full(len(turning), times.before + 1, np.int64))
     if always and times.owner and not output.segments:
         hashes.append(_hash_without_key())
         since.append(np.array([NEG_INF], np.int64))
-    return earliest(np.concatenate(hashes), np.concatenate(since))
+    return replace(earliest(np.concatenate(hashes), np.concatenate(since)), inputs=new)
 
 
 def earliest(hashes: Hashes, since: Ints) -> Touched:
@@ -162,9 +165,9 @@ def load(
 ) -> tuple[tuple[Part, ...], Region]:
     """The touched keys' net input in their regions, stored and new, in numbered groups."""
     rows = []
-    for changes, area in zip(inputs, areas, strict=True):
+    for changes, area, new in zip(inputs, areas, keys.inputs, strict=True):
         found = area.probe(keys.hashes, keys.since)
-        hashes = np.concatenate([found.hashes, area.hash(changes)])
+        hashes = np.concatenate([found.hashes, new])
         both = concat([found.changes, changes], area.layout.schema)
         rows.append(net(_clipped(both, keys.since_of(hashes))))
     by_key = [

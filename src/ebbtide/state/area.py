@@ -33,7 +33,7 @@ from ebbtide.state.search import (
 )
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import File, Scope
-from ebbtide.state.table import concat
+from ebbtide.state.table import concat, last_end
 from ebbtide.state.tiers import bucket_width, buckets, merges
 from ebbtide.state.writing import merged, newest, write
 
@@ -109,10 +109,10 @@ class SweepArea:
         views = [self._view(segment) for segment in chosen]
         return self._found(views, [overlapping(view, hashes, since, until) for view in views])
 
-    def moved(self, after: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
-        """The changes that begin or end in ``(after, upto]``, of some keys or of all."""
-        views = [self._view(s) for s in self._turning(after, upto) if not rule_out(s, hashes)]
-        return self._found(views, [moving(view, hashes, after, upto) for view in views])
+    def moved(self, since: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
+        """The changes that begin or end in ``[since, upto]``, of some keys or of all."""
+        views = [self._view(s) for s in self._turning(since, upto) if not rule_out(s, hashes)]
+        return self._found(views, [moving(view, hashes, since, upto) for view in views])
 
     def latest(self, hashes: Hashes | None) -> Found:
         """The rows that stand for the keys, in an area of the newest rows."""
@@ -123,9 +123,9 @@ class SweepArea:
     def turning(self, after: int, upto: int) -> Hashes:
         """The hashes of keys with a change that begins or ends in ``(after, upto]``."""
         found = []
-        for segment in self._turning(after, upto):
+        for segment in self._turning(after + 1, upto):
             view = self._view(segment)
-            places = moving(view, None, after, upto)
+            places = moving(view, None, after + 1, upto)
             found.append(view.hashes if places is None else view.hashes[places])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
 
@@ -147,7 +147,7 @@ class SweepArea:
 
     def reorganize(self, horizon: int) -> SweepArea:
         """The area without what ended by ``horizon + 1``: every later change begins after it."""
-        ended = [segment for segment in self.segments if segment.to_max <= horizon + 1]
+        ended = [segment for segment in self.segments if segment.to_max <= last_end(horizon)]
         for segment in ended:
             self.scope.store.forget(segment.name)
         kept = replace(self, segments=tuple(s for s in self.segments if s not in ended))
@@ -184,13 +184,13 @@ class SweepArea:
         joined = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
         return Found(concat(tables, self.layout.schema), joined)
 
-    def _turning(self, after: Bound, upto: Bound) -> list[Segment]:
-        first, last = least(after), greatest(upto)
+    def _turning(self, since: Bound, upto: Bound) -> list[Segment]:
+        first, last = least(since), greatest(upto)
         return [
             s
             for s in self.segments
-            if (s.from_max > first and s.from_min <= last)
-            or (s.to_max > first and s.to_min <= last)
+            if (s.from_max >= first and s.from_min <= last)
+            or (s.to_max >= first and s.to_min <= last)
         ]
 
     def _bounds(self) -> list[tuple[int, int]]:

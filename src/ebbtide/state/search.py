@@ -84,14 +84,14 @@ def overlapping(view: View, hashes: Hashes | None, since: Bound, until: Bound) -
     return _narrowed(places, mask)
 
 
-def moving(view: View, hashes: Hashes | None, after: Bound, upto: Bound) -> Ints | None:
-    """The places of the keys' rows that begin or end in ``(after, upto]``; None means all."""
+def moving(view: View, hashes: Hashes | None, since: Bound, upto: Bound) -> Ints | None:
+    """The places of the keys' rows that begin or end in ``[since, upto]``; None means all."""
     if hashes is None:
-        return _narrowed(None, _moves(view.valid_from, view.valid_to, after, upto))
+        return _narrowed(None, _moves(view.valid_from, view.valid_to, since, upto))
     begin, counts = view.keys(hashes)
     places = ranges(begin, counts)
-    after, upto = spread(after, counts), spread(upto, counts)
-    return _narrowed(places, _moves(view.valid_from[places], view.valid_to[places], after, upto))
+    since, upto = spread(since, counts), spread(upto, counts)
+    return _narrowed(places, _moves(view.valid_from[places], view.valid_to[places], since, upto))
 
 
 def next_points(view: View, hashes: Hashes, after: Bound) -> Ints:
@@ -109,9 +109,9 @@ def next_points(view: View, hashes: Hashes, after: Bound) -> Ints:
     return result
 
 
-def _moves(valid_from: Ints, valid_to: Ints, after: Bound, upto: Bound) -> Mask:
-    begins = (valid_from > after) & (valid_from <= upto)
-    return begins | ((valid_to > after) & (valid_to <= upto))
+def _moves(valid_from: Ints, valid_to: Ints, since: Bound, upto: Bound) -> Mask:
+    begins = (valid_from >= since) & (valid_from <= upto)
+    return begins | ((valid_to >= since) & (valid_to <= upto))
 
 
 def _narrowed(places: Ints | None, mask: Mask) -> Ints | None:

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.change import Change
+from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import normalise
 from ebbtide.state.arrays import Ints, Mask
 from ebbtide.state.columns import plain
@@ -76,6 +77,14 @@ def where(table: Any, mask: Mask) -> Any:
     if mask.all():
         return table
     return table.take(pa.array(np.flatnonzero(mask)))
+
+
+def last_end(horizon: Instant) -> Instant:
+    """The last instant at which a change may end to be untouched by all that begins after.
+
+    Before anything is promised, later changes may begin at ``-inf``, and nothing has ended.
+    """
+    return NEG_INF if horizon <= NEG_INF else min(horizon, INF - 1) + 1
 
 
 def from_changes(changes: Iterable[Change], schema: Any) -> Any:

@@ -21,7 +21,7 @@ from ebbtide.state.netting import codes, net
 from ebbtide.state.search import HASH
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import Scope
-from ebbtide.state.table import DIFF, FROM, TO, payload, where
+from ebbtide.state.table import DIFF, FROM, TO, last_end, payload, where
 from ebbtide.state.tiers import bucket_width, cut
 
 
@@ -45,7 +45,7 @@ def write(
 
 def merged(layout: Layout, stored: Any, horizon: int, whole: bool) -> tuple[Any, Hashes]:
     """The changes of several segments as few as possible, without what ended by the horizon."""
-    stored = where(stored, ints(stored, TO) > min(horizon, INF - 1) + 1)
+    stored = where(stored, ints(stored, TO) > last_end(horizon))
     hashes = ints(stored, HASH.name).view(np.uint64)
     changes = stored.drop_columns([HASH.name])
     if layout.newest:
@@ -54,7 +54,7 @@ def merged(layout: Layout, stored: Any, horizon: int, whole: bool) -> tuple[Any,
     if not (ints(changes, DIFF) < 0).any():
         return changes, hashes
     changes = net(changes)
-    changes = where(changes, ints(changes, TO) > min(horizon, INF - 1) + 1)
+    changes = where(changes, ints(changes, TO) > last_end(horizon))
     return changes, key_hash(changes, layout.keys)
 
 
