@@ -46,9 +46,9 @@ SELECT CASE WHEN short.average > long.average THEN 'BUY' ELSE 'SELL' END AS comm
 
 SELECT SUM(o) AS u FROM ISTREAM(SELECT SUM(price) AS o FROM quotes [ROWS 2 SLIDE 2]) [ROWS 2 SLIDE 2] AS first;
 
--- (3) Borealis, 3.2.1: all of an archive, in order.
+-- (3) Borealis, 3.2.1: an archive, in order.
 
-SELECT * FROM quotes [UNBOUNDED] WHERE symbol = 'IBM' ORDER BY time ASC;
+SELECT * FROM quotes [UNBOUNDED] WHERE symbol = 'IBM' ORDER BY time ASC LIMIT 100;
 
 -- (4) PIPES, 2.2: where the traffic is slow; two of the twenty measuring stations.
 

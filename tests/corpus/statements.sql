@@ -78,7 +78,7 @@ SELECT t.window_start FROM TUMBLE((SELECT * FROM bids WHERE price > 10), at, INT
 
 SELECT * FROM TUMBLE(ISTREAM(SELECT price FROM bids [ROWS 1]), instant, 1 MINUTE) AS t;
 
-SELECT a.window_start, a.n, b.n FROM (SELECT window_start, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start) AS a JOIN (SELECT window_start, COUNT(*) AS n FROM TUMBLE(auctions, at, 1 HOUR) GROUP BY window_start) AS b ON a.window_start = b.window_start;
+SELECT a.window_start, a.n, b.n AS m FROM (SELECT window_start, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start) AS a JOIN (SELECT window_start, COUNT(*) AS n FROM TUMBLE(auctions, at, 1 HOUR) GROUP BY window_start) AS b ON a.window_start = b.window_start;
 
 -- relations to streams and back
 
@@ -150,7 +150,7 @@ SELECT auction, price AS p FROM bids [ROWS 100] ORDER BY p, 1 LIMIT 3;
 
 SELECT price FROM bids [ROWS 100] LIMIT 3;
 
-SELECT price FROM bids [ROWS 100] ORDER BY price OFFSET 3;
+SELECT price FROM bids [ROWS 100] ORDER BY price LIMIT 7 OFFSET 3;
 
 SELECT `price`, b.`at` FROM `bids` AS `b`;
 
@@ -217,7 +217,7 @@ SELECT b.price, a.item FROM bids [ROWS 5] b FULL OUTER JOIN auctions [ROWS 5] a 
 
 SELECT b.price, a.item FROM bids [ROWS 5] b CROSS JOIN auctions [ROWS 5] a;
 
-SELECT a.id, p.name FROM auctions [UNBOUNDED] AS a LEFT SEMI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
+SELECT a.id FROM auctions [UNBOUNDED] AS a LEFT SEMI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
 
 SELECT a.id FROM auctions [UNBOUNDED] AS a LEFT ANTI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
 
@@ -227,17 +227,17 @@ SELECT id, at, a.item FROM auctions AS a FULL JOIN people AS p USING (id, at) AL
 
 SELECT b.price, a.item FROM bids [RANGE 1 HOUR] AS b, auctions [UNBOUNDED] AS a WHERE b.auction = a.id;
 
-SELECT b.price, s.name, c.name FROM bids [ROWS 1] AS b JOIN auctions [UNBOUNDED] AS a ON b.auction = a.id JOIN sellers AS s ON a.seller = s.id LEFT JOIN categories AS c ON a.category = c.id;
+SELECT b.price, s.name, c.name AS category FROM bids [ROWS 1] AS b JOIN auctions [UNBOUNDED] AS a ON b.auction = a.id JOIN sellers AS s ON a.seller = s.id LEFT JOIN categories AS c ON a.category = c.id;
 
-SELECT * FROM bids [ROWS 1] AS b JOIN (auctions [UNBOUNDED] AS a JOIN sellers AS s ON a.seller = s.id) ON b.auction = a.id;
+SELECT b.*, a.id, s.name FROM bids [ROWS 1] AS b JOIN (auctions [UNBOUNDED] AS a JOIN sellers AS s ON a.seller = s.id) ON b.auction = a.id;
 
-SELECT * FROM (bids [ROWS 1] AS b CROSS JOIN categories AS c) JOIN sellers AS s ON b.bidder = s.id;
+SELECT b.*, c.id, s.rating FROM (bids [ROWS 1] AS b CROSS JOIN categories AS c) JOIN sellers AS s ON b.bidder = s.id;
 
 SELECT x.price FROM bids [RANGE 1 MINUTE] AS x JOIN bids [RANGE 1 MINUTE] AS y ON x.auction = y.auction AND x.price < y.price;
 
 SELECT b.price FROM bids AS b JOIN auctions AS a ON b.auction = a.id AND b.at >= a.at AND b.at < a.expires;
 
-SELECT s.name, c.name FROM sellers AS s, categories AS c;
+SELECT s.name, c.name AS category FROM sellers AS s, categories AS c;
 
 -- set operations
 
@@ -359,7 +359,7 @@ SELECT SUM(DISTINCT price), COUNT(DISTINCT auction, bidder) FROM bids [RANGE 1 H
 
 SELECT COUNT(*) FILTER (WHERE price > 10) AS dear, COUNT(DISTINCT bidder) FILTER (WHERE channel = 'web') AS web FROM bids [RANGE 1 HOUR];
 
-SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY price) AS median, PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY price DESC) FILTER (WHERE price > 0) AS tenth FROM bids [RANGE 1 HOUR];
+SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY price) AS median, PERCENTILE_DISC(0.1) WITHIN GROUP (ORDER BY price) FILTER (WHERE price > 0) AS tenth FROM bids [RANGE 1 HOUR];
 
 SELECT FIRST(price), LAST(price) IGNORE NULLS, FIRST_VALUE(price IGNORE NULLS), ANY_VALUE(channel), MAX_BY(channel, price), MIN_BY(channel, price) FROM bids [RANGE 1 HOUR];
 
@@ -475,7 +475,7 @@ INSERT INTO sums (SELECT auction, price, at FROM bids);
 
 INSERT INTO TABLE sums WITH d AS (SELECT * FROM bids) SELECT auction, price, at FROM d ALLOW UNBOUNDED STATE;
 
-INSERT INTO people ISTREAM(SELECT id, name FROM sellers);
+INSERT INTO people (id, name, at) ISTREAM(SELECT id, name FROM sellers);
 
 EXPLAIN SELECT auction, AVG(price) FROM bids [RANGE 15 MINUTES] GROUP BY auction;
 

@@ -6,10 +6,10 @@ in ``source``, to be a query in FROM.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ebbtide.algebra.combination import AntiJoin, SemiJoin
-from ebbtide.algebra.expression import Expression
+from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Named, Relation, Values
 
@@ -90,3 +90,31 @@ def _rows(plan: Relation, block: Block) -> Block:
         block.where, plan = plan.predicate, plan.input
     block.source = plan
     return block
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def numbers(plan: Relation) -> list[tuple[TopN, str]]:
+    """The TopN that limit a query in FROM, each with the column that shows its number."""
+    block = block_of(plan)
+    return [] if block is None else [(top, _shown(top, block) or "") for top in block.numbered]
+
+
+def _shown(top: TopN, block: Block) -> str | None:
+    for named in block.columns:
+        expression = named.expression
+        made = isinstance(expression, Ref) and expression.column.table is None
+        if made and isinstance(expression, Ref) and expression.column.name == top.number_as:
+            return named.name
+    return None
+
+
+def with_numbers(plan: Relation) -> Relation:
+    """A query in FROM that shows every number by which it is limited."""
+    block = block_of(plan)
+    if block is None or not isinstance(plan, Map):
+        return plan
+    missing = [top.number_as for top in block.numbered if _shown(top, block) is None]
+    refs = [Named(name, Ref(plan.input.schema.column(name))) for name in missing if name]
+    return replace(plan, columns=(*plan.columns, *refs)) if refs else plan

@@ -8,55 +8,51 @@ SELECT are put back into its clauses, in the order in which the binder stacks th
 
 A TopN that numbers its rows is a condition on the number in the query around it.  Other plans,
 such as an optimizer makes, print as well: an operator that does not fit into its clause becomes a
-query in FROM.  Columns that the binder has named after what they hold are printed as that.
+query in FROM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from ebbtide.algebra.block import Block, block_of, is_limit, is_nothing, rows_of
-from ebbtide.algebra.call_sql import (
-    Text,
-    aggregate_sql,
-    given_call,
-    given_number,
-    given_order,
-    given_over,
-    order_sql,
-)
+from ebbtide.algebra.block import block_of, is_limit
 from ebbtide.algebra.combination import (
-    AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
-    OuterJoin,
-    Product,
-    SemiJoin,
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.expression import (
-    Call,
-    Case,
-    CeilTo,
-    Expression,
-    FloorTo,
-    Literal,
-    Or,
-    Ref,
-    conjuncts,
-)
-from ebbtide.algebra.printing import identifier, sql
+from ebbtide.algebra.expression import Ref
+from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import TopN
-from ebbtide.algebra.relation import Alias, Distinct, Map, Named, Relation, Values
-from ebbtide.algebra.source_sql import default_name, source_sql, values_sql
-from ebbtide.algebra.window import Dstream, Istream, Rstream
-from ebbtide.core.schema import Column
+from ebbtide.algebra.relation import (
+    Alias,
+    ChangingTable,
+    Distinct,
+    Map,
+    Named,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.select_sql import Select, limit_sql
+from ebbtide.algebra.source_sql import default_name, values_sql
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Window,
+)
 from ebbtide.core.time import format_duration
-from ebbtide.core.types import BOOLEAN
 
 _SET_OPERATIONS: dict[type[Relation], str] = {
     UnionAll: "UNION ALL",
@@ -93,223 +89,36 @@ def _set_operation(node: Relation, words: str) -> str:
 def _select(plan: Relation) -> str:
     block = block_of(plan)
     if block is not None and not block.numbered:
-        return _Select(block).text()
-    if isinstance(plan, TopN):
-        if is_limit(plan):
-            return f"({plan_sql(plan.input)}){_limit(plan, sql)}"
-        numbered = plan if plan.number_as else replace(plan, number_as="number")
-        plan = Map(numbered, tuple(Named(c.name, Ref(c)) for c in numbered.schema))
-    return _Select(_around(plan)).text()
+        return Select(block, plan_sql).text()
+    if block is not None:
+        return plan_sql(_listed(Alias(plan, "plan")))
+    match plan:
+        case TopN() if is_limit(plan) and all(column.table is None for column in plan.schema):
+            return f"({plan_sql(plan.input)}){limit_sql(plan, sql)}"
+        case TopN(number_as=None) if plan.partition_by:
+            return plan_sql(_listed(replace(plan, number_as="number")))
+        case Distinct():
+            return plan_sql(Distinct(_listed(plan.input)))
+        case Coalesce() | Split():
+            return plan_sql(plan.input)
+        case _ if _is_named(plan):
+            return plan_sql(_listed(Alias(plan, default_name(plan) or "plan")))
+        case _:
+            return plan_sql(_listed(plan))
 
 
-def _around(plan: Relation) -> Block:
-    """A SELECT of everything from a plan that is none."""
-    source = plan if _is_source(plan) else Alias(plan, "plan")
+def _listed(plan: Relation) -> Map:
+    """A SELECT of every column of a plan that is none."""
     columns: list[Named] = []
-    for column in source.schema:
+    for column in plan.schema:
         name, taken = column.name, {named.name.casefold() for named in columns}
         while name.casefold() in taken:
             name = f"{name}_"
         columns.append(Named(name, Ref(column)))
-    return Block(source, tuple(columns))
+    return Map(plan, tuple(columns))
 
 
-def _is_source(plan: Relation) -> bool:
-    return isinstance(plan, Alias | Product | Join | OuterJoin)
-
-
-def _limit(node: TopN, text: Text) -> str:
-    order = given_order(node.order_by, node.input)
-    printed = f" ORDER BY {order_sql(order, text)}" if order else ""
-    offset = f" OFFSET {node.offset}" if node.offset else ""
-    return f"{printed} LIMIT {node.count}{offset}"
-
-
-@dataclass(slots=True)
-class _Select:
-    """A SELECT while it is printed.
-
-    ``made`` has the texts of columns that aggregates and OVER make, ``keys`` the expressions that
-    groups are made by, ``bounds`` the conditions on numbers by which queries in FROM are limited.
-    """
-
-    block: Block
-    made: dict[str, str] = field(default_factory=dict)
-    keys: dict[str, Expression] = field(default_factory=dict)
-    bounds: list[str] = field(default_factory=list)
-
-    def text(self) -> str:
-        """The text of the whole."""
-        block = self.block
-        source = f" FROM {self._from(block.source)}" if block.has_source else ""
-        where = _clause(" WHERE", self.conditions())
-        grouped = self._grouped()
-        self._numbered()
-        columns = ", ".join(map(self._column, block.columns))
-        limit = "" if block.limit is None else _limit(block.limit, self._ordering)
-        distinct = "DISTINCT " if block.distinct else ""
-        return f"SELECT {distinct}{columns}{source}{where}{grouped}{limit}"
-
-    def rows(self, *more: Expression) -> str:
-        """FROM and WHERE alone, with further conditions."""
-        source = self._from(self.block.source)
-        return f"FROM {source}{_clause(' WHERE', [*self.conditions(), *_terms(more, sql)])}"
-
-    def conditions(self) -> list[str]:
-        """The conditions of WHERE."""
-        where = self.block.where
-        terms = () if where is None else conjuncts(where)
-        return [*self.bounds, *_terms(terms, sql), *map(_exists, self.block.semis)]
-
-    def _expression(self, expression: Expression) -> str:
-        return sql(expression, self._made)
-
-    def _made(self, column: Column) -> str | None:
-        return self.made.get(column.name) if column.table is None else None
-
-    def _ordering(self, expression: Expression) -> str:
-        if self.block.distinct and isinstance(expression, Ref):
-            return identifier(expression.column.name)
-        return _unlike_position(expression, self._expression(expression))
-
-    def _column(self, named: Named) -> str:
-        text, shown = self._expression(named.expression), named.expression
-        if isinstance(shown, Ref) and shown.column.table is None:
-            shown = self.keys.get(shown.column.name, shown)
-        own = isinstance(shown, Ref) and shown.column.table is not None
-        same = isinstance(shown, Ref) and shown.column.name == named.name
-        return text if own and same else f"{text} AS {identifier(named.name)}"
-
-    # --- FROM -----------------------------------------------------------------------------------
-
-    def _from(self, node: Relation) -> str:
-        match node:
-            case Alias():
-                return self._alias(node)
-            case Product() if is_nothing(node.left):
-                return self._from(node.right)
-            case Product():
-                return f"{self._from(node.left)} CROSS JOIN {self._operand(node.right)}"
-            case Join():
-                return self._join(node, "JOIN", node.right, ())
-            case OuterJoin():
-                return self._join(node, f"{node.kept.value} JOIN", node.right, ())
-            case SemiJoin() | AntiJoin():
-                words = "LEFT SEMI JOIN" if isinstance(node, SemiJoin) else "LEFT ANTI JOIN"
-                right = rows_of(node.right)
-                more = () if right.where is None else conjuncts(right.where)
-                plain = right.source if not right.semis else node.right
-                return self._join(node, words, plain, more if plain is right.source else ())
-            case _:
-                return self._alias(Alias(node, "plan"))
-
-    def _join(
-        self,
-        node: Join | OuterJoin | SemiJoin | AntiJoin,
-        words: str,
-        right: Relation,
-        more: tuple[Expression, ...],
-    ) -> str:
-        terms = (*more, *_meant(node.predicate)) or (node.predicate,)
-        condition = " AND ".join(_terms(terms, sql))
-        return f"{self._from(node.left)} {words} {self._operand(right)} ON {condition}"
-
-    def _operand(self, node: Relation) -> str:
-        text = self._from(node)
-        compound = isinstance(node, Product | Join | OuterJoin | SemiJoin | AntiJoin)
-        return f"({text})" if compound else text
-
-    def _alias(self, node: Alias) -> str:
-        shown = _with_numbers(node.input)
-        for top, column in _numbers(shown):
-            name = f"{identifier(node.name)}.{identifier(column)}"
-            self.bounds.append(f"{name} <= {top.offset + top.count}")
-            if top.offset:
-                self.bounds.append(f"{name} > {top.offset}")
-        block = block_of(shown)
-        inner = f"({_Select(block).text()})" if block else source_sql(shown, plan_sql)
-        return inner if default_name(shown) == node.name else f"{inner} AS {identifier(node.name)}"
-
-    # --- groups and OVER ------------------------------------------------------------------------
-
-    def _grouped(self) -> str:
-        node = self.block.aggregate
-        if node is None:
-            return ""
-        self.keys = {key.name: key.expression for key in node.keys}
-        keys = [_unlike_position(key.expression, sql(key.expression)) for key in node.keys]
-        self.made |= {key.name: _as_primary(key.expression) for key in node.keys}
-        for named in node.calls:
-            self.made[named.name] = aggregate_sql(given_call(named.call, node.input), sql)
-        having = () if self.block.having is None else conjuncts(self.block.having)
-        text = f" GROUP BY {', '.join(keys)}" if keys else ""
-        return text + _clause(" HAVING", _terms(having, self._expression))
-
-    def _numbered(self) -> None:
-        made: dict[str, str] = {}
-        for over in self.block.overs:
-            for framed in over.calls:
-                made[framed.name] = given_over(over, framed.call, self._expression)
-        for top in self.block.numbered:
-            made[top.number_as or ""] = given_number(top, self._expression)
-        self.made |= made
-
-
-def _exists(semi: SemiJoin | AntiJoin) -> str:
-    word = "NOT EXISTS" if isinstance(semi, AntiJoin) else "EXISTS"
-    return f"{word} (SELECT 1 {_Select(rows_of(semi.right)).rows(*_meant(semi.predicate))})"
-
-
-def _meant(predicate: Expression) -> tuple[Expression, ...]:
-    """The terms of a predicate; TRUE is what has none."""
-    return () if predicate == Literal(True, BOOLEAN) else conjuncts(predicate)
-
-
-# --- numbers -----------------------------------------------------------------------------------
-
-
-def _numbers(plan: Relation) -> list[tuple[TopN, str]]:
-    """The TopN that limit a query in FROM, each with the column that shows its number."""
-    block = block_of(plan)
-    return [] if block is None else [(top, _shown(top, block) or "") for top in block.numbered]
-
-
-def _shown(top: TopN, block: Block) -> str | None:
-    for named in block.columns:
-        expression = named.expression
-        made = isinstance(expression, Ref) and expression.column.table is None
-        if made and isinstance(expression, Ref) and expression.column.name == top.number_as:
-            return named.name
-    return None
-
-
-def _with_numbers(plan: Relation) -> Relation:
-    """A query in FROM that shows every number by which it is limited."""
-    block = block_of(plan)
-    if block is None or not isinstance(plan, Map):
-        return plan
-    missing = [top.number_as for top in block.numbered if _shown(top, block) is None]
-    refs = [Named(name, Ref(plan.input.schema.column(name))) for name in missing if name]
-    return replace(plan, columns=(*plan.columns, *refs)) if refs else plan
-
-
-# --- parts -------------------------------------------------------------------------------------
-
-
-def _clause(words: str, terms: Iterable[str]) -> str:
-    text = " AND ".join(terms)
-    return f"{words} {text}" if text else ""
-
-
-def _terms(terms: Iterable[Expression], text: Text) -> list[str]:
-    return [f"({text(term)})" if isinstance(term, Or) else text(term) for term in terms]
-
-
-def _as_primary(expression: Expression) -> str:
-    text = sql(expression)
-    return text if isinstance(expression, Ref | Call | Case | FloorTo | CeilTo) else f"({text})"
-
-
-def _unlike_position(expression: Expression, text: str) -> str:
-    """A bare number in GROUP BY or ORDER BY would be a position."""
-    return f"({text})" if isinstance(expression, Literal) else text
+def _is_named(plan: Relation) -> bool:
+    """Whether a plan needs an alias in FROM."""
+    named = Stream | StaticTable | ChangingTable | View | Window | Tumble | Hop | Session | Cumulate
+    return isinstance(plan, named)

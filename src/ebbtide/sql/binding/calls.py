@@ -66,12 +66,13 @@ def function_call(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
             raise env.refused("an aggregate", node)
         return env.aggregate(node, env)
     if name in NUMBERINGS | NEIGHBOURS:
+        text = env.context.span(node).text
         raise BindError(
             "missing-over",
-            f"{name} numbers rows in an order, and needs OVER",
-            hint="add OVER (ORDER BY ...)",
+            f"{name} looks at rows in an order, and needs OVER",
+            hint=f"write {text} OVER (ORDER BY {env.some_column()})",
         )
-    _check_known(name)
+    _check_known(name, env.context.span(node).text)
     for key in ("distinct", "order", "filter", "nulls"):
         if node.args.get(key):
             raise BindError(
@@ -95,7 +96,7 @@ def _named_struct(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
 _WORDS = {"distinct": "DISTINCT", "order": "WITHIN GROUP", "filter": "FILTER", "nulls": "NULLS"}
 
 
-def _check_known(name: str) -> None:
+def _check_known(name: str, text: str) -> None:
     scalar = (*FUNCTIONS, *FORMS, *ALIASES)
     if name in scalar:
         return
@@ -104,7 +105,7 @@ def _check_known(name: str) -> None:
     raise BindError(
         "unknown-function",
         f'there is no function "{name}"',
-        hint=f"did you mean {close}?" if close else None,
+        hint=f"did you mean {close}{text[text.find('(') :]}?" if close else None,
     )
 
 

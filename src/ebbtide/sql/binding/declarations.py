@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ebbtide.algebra.relation import Relation, View
 from ebbtide.core.declaration import Late, Promise, StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import format_duration
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError
 from ebbtide.sql.binding.sources import renamed
@@ -111,7 +112,6 @@ def _added(
 
 
 def _schema(statement: CreateStream | CreateTable) -> Schema:
-    key = {name.text.casefold() for name in statement.key}
     seen: set[str] = set()
     columns = []
     for definition in statement.columns:
@@ -123,9 +123,7 @@ def _schema(statement: CreateStream | CreateTable) -> Schema:
                 span=definition.name.span,
             )
         seen.add(name.casefold())
-        # A key tells rows apart, so none of its columns is NULL.
-        nullable = definition.nullable and name.casefold() not in key
-        columns.append(Column(name, definition.type, nullable))
+        columns.append(Column(name, definition.type, definition.nullable))
     return Schema(tuple(columns))
 
 
@@ -168,7 +166,7 @@ def _time(name: Name | None, schema: Schema) -> str | None:
 def _promises(progress: Iterable[Progress], schema: Schema) -> tuple[Promise, ...]:
     promises: list[Promise] = []
     for item in progress:
-        attribute = _time(item.attribute, schema) or ""
+        attribute = _promised(item, schema)
         if any(promise.attribute == attribute for promise in promises):
             raise BindError(
                 "duplicate-promise",
@@ -177,6 +175,20 @@ def _promises(progress: Iterable[Progress], schema: Schema) -> tuple[Promise, ..
             )
         promises.append(Promise(attribute, item.delay_us))
     return tuple(promises)
+
+
+def _promised(item: Progress, schema: Schema) -> str:
+    """The attribute of a promise; the whole promise is where an error points."""
+    try:
+        return _time(item.attribute, schema) or ""
+    except BindError as error:
+        times = [c.name for c in schema if isinstance(c.type, TimestampType)]
+        close = near(item.attribute.text, tuple(times)) or (times[0] if len(times) == 1 else None)
+        delay = f" - INTERVAL {format_duration(item.delay_us)}" if item.delay_us else ""
+        hint = f"write PROGRESS FOR {close} AS {close}{delay}" if close else None
+        raise BindError(
+            error.code, error.message, detail=error.detail, hint=hint, span=item.span
+        ) from None
 
 
 def _check_changing(statement: CreateTable, schema: Schema) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from ebbtide.algebra.expression import Expression
+from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context
@@ -21,8 +22,9 @@ class Environment:
     """A clause of a block: its names, and who deals with aggregates, OVER and subqueries.
 
     Where nobody does, they are refused.  ``aliases`` are the expressions that the SELECT list
-    names; ``aliases_first`` says that they go before the columns of FROM, as in ORDER BY.
-    ``correlated`` says that names of the block around may be used.
+    names; ``aliases_first`` says that they go before the columns of FROM, as in ORDER BY;
+    ``unseen`` are those that a clause before the SELECT list cannot use.  ``correlated`` says that
+    names of the block around may be used.
     """
 
     context: Context
@@ -34,10 +36,17 @@ class Environment:
     subquery: Callable[[exp.Expr, Environment], Expression] | None = None
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     aliases_first: bool = False
+    unseen: Mapping[str, exp.Expr] = field(default_factory=dict)
 
     def within(self, clause: str) -> Environment:
         """The environment of the arguments of an aggregate: nothing of its kind inside it."""
         return replace(self, clause=clause, aggregate=None, window=None, aliases={})
+
+    def some_column(self) -> str:
+        """A column by which rows may be ordered: a time, if there is one."""
+        known = self.scope.expanded()
+        times = [visible for visible in known if isinstance(visible.expression.type, TimestampType)]
+        return str((*times, *known, "1")[0])
 
     def refused(self, what: str, node: exp.Expr) -> BindError:
         """The error that an aggregate, a window function or a subquery stands where it cannot."""

@@ -209,8 +209,12 @@ def _check(framed: _Framed, node: exp.Window, env: Environment) -> None:
         if frame is not None:
             raise BindError("bad-frame", f"{name} takes no frame")
         if not framed.order_by and name != "ROW_NUMBER":
+            text = env.context.span(node).text.rstrip(")").rstrip()
+            space = "" if text.endswith("(") else " "
             raise BindError(
-                "missing-order", f"{name} needs an ORDER BY in its OVER", hint="add ORDER BY ..."
+                "missing-order",
+                f"{name} needs an ORDER BY in its OVER",
+                hint=f"write {text}{space}ORDER BY {env.some_column()})",
             )
     if frame is None or frame.unit is FrameUnit.ROWS:
         return

@@ -42,7 +42,7 @@ def columns_into(
     if len(columns) != len(plan.schema):
         raise BindError(
             "column-count",
-            f"the query has {len(plan.schema)} columns, and {len(columns)} are fed",
+            f"{len(columns)} columns are fed, and the query has {len(plan.schema)}",
             detail=f"fed are {', '.join(column.name for column in columns)}",
             span=context.span(statement.query.body),
         )
@@ -64,7 +64,7 @@ def _chosen(target: Declaration, statement: InsertInto) -> list[Column]:
         return list(target.row_schema)
     chosen = [_column(target, name) for name in statement.columns]
     for column in target.row_schema:
-        if not column.nullable and column not in chosen:
+        if not column.nullable and column.name not in (other.name for other in chosen):
             raise BindError(
                 "missing-column",
                 f'"{column.name}" of "{target.name}" cannot be NULL, and is not fed',
@@ -95,7 +95,7 @@ def _column(target: Declaration, name: Name) -> Column:
 
 
 def _fed(column: Column, target: Declaration) -> bool:
-    return column in target.row_schema.columns
+    return column.name in target.row_schema.names
 
 
 def _stored(

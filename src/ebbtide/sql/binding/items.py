@@ -53,7 +53,8 @@ def _expanded(node: exp.Expr, scope: Scope, context: Context) -> list[Visible]:
     table = node.table if isinstance(node, exp.Column) and node.table else None
     shown = scope.expanded(table)
     if not shown:
-        close = near(table, scope.tables) if table else None
+        only = scope.tables[0] if len(scope.tables) == 1 else None
+        close = (near(table, scope.tables) or only) if table else None
         raise BindError(
             "unknown-table" if table else "nothing-to-select",
             f'there is no table "{table}" in FROM' if table else "* needs a FROM",

@@ -81,10 +81,11 @@ class _Joiner:
             return self.beside(left, right, node)
         self.check_names(left.scope, right.scope, node)
         both = left.scope.beside(right.scope)
-        using = [identifier.name for identifier in node.args.get("using") or []]
+        identifiers = node.args.get("using") or []
+        using = [identifier.name for identifier in identifiers]
         with self.context.at(node):
             predicate = (
-                self.equal(left.scope, right.scope, using)
+                self.equal(left.scope, right.scope, identifiers)
                 if using
                 else conjunction(conjuncts(self.condition(node.args["on"], both)))
             )
@@ -94,11 +95,14 @@ class _Joiner:
         scope = _merged(left.scope, right.scope, using, node.side) if using else both
         return Source(relation, scope.refreshed(relation.schema))
 
-    def equal(self, left: Scope, right: Scope, names: list[str]) -> Expression:
+    def equal(self, left: Scope, right: Scope, names: list[exp.Identifier]) -> Expression:
         """That the columns of a name are equal on both sides."""
-        return conjunction(
-            tuple(compare("=", _own(left, name), _own(right, name)) for name in names)
-        )
+        terms = []
+        for identifier in names:
+            with self.context.at(identifier):
+                name = identifier.name
+                terms.append(compare("=", _own(left, name), _own(right, name)))
+        return conjunction(tuple(terms))
 
     def check_names(self, left: Scope, right: Scope, node: exp.Join) -> None:
         """Refuses two sources of one name."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -27,21 +26,11 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
 )
-from ebbtide.core.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DOUBLE,
-    INT,
-    INTERVAL,
-    NULL,
-    STRING,
-    DecimalType,
-    admits,
-)
+from ebbtide.core.types import BOOLEAN, NULL
 from ebbtide.errors import BindError, InternalError, UnsupportedError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import function_call
+from ebbtide.sql.binding.constants import constant, number
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.types import data_type
 
@@ -52,10 +41,13 @@ Handler = Callable[[Any, Environment], Expression]
 
 def scalar(node: exp.Expr, env: Environment) -> Expression:
     """The expression that a node stands for."""
-    handler = _HANDLERS.get(type(node))
-    if handler is None:
-        raise InternalError("unknown-node", f"{type(node).__name__} is no expression")
     with env.context.at(node):
+        known = constant(node)
+        if known is not None:
+            return known
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            raise InternalError("unknown-node", f"{type(node).__name__} is no expression")
         return handler(node, env)
 
 
@@ -83,6 +75,8 @@ def _column(node: exp.Column, env: Environment) -> Expression:
     alias = env.aliases.get(parts[0].casefold()) if len(parts) == 1 else None
     if alias is not None and (env.aliases_first or not env.scope.knows(parts[0])):
         return scalar(alias, replace(env, aliases={}))
+    if len(parts) == 1 and parts[0].casefold() in env.unseen and not env.scope.knows(parts[0]):
+        raise _unseen(parts[0], env)
     found = env.scope.resolve(parts)
     if found.depth > 1 or (found.depth == 1 and not env.correlated):
         raise UnsupportedError(
@@ -91,6 +85,15 @@ def _column(node: exp.Column, env: Environment) -> Expression:
             detail="a subquery can use columns of the query that it directly stands in, in WHERE",
         )
     return reduce(Field, found.fields, found.expression)
+
+
+def _unseen(name: str, env: Environment) -> BindError:
+    text = env.context.span(env.unseen[name.casefold()]).text
+    return BindError(
+        "unseen-alias",
+        f'"{name}" is named in SELECT, after {env.clause} is done',
+        hint=f"write ({text})",
+    )
 
 
 def _star(node: exp.Expr, env: Environment) -> Expression:
@@ -103,49 +106,6 @@ def _dot(node: exp.Dot, env: Environment) -> Expression:
 
 def _bracket(node: exp.Bracket, env: Environment) -> Expression:
     return Item(scalar(node.this, env), scalar(node.expressions[0], env))
-
-
-# --- constants ---------------------------------------------------------------------------------
-
-
-def _literal(node: exp.Literal, env: Environment) -> Expression:
-    return Literal(str(node.this), STRING) if node.is_string else number(str(node.this))
-
-
-def number(text: str) -> Literal:
-    """The constant that a number in SQL stands for: INT, BIGINT, DECIMAL, or DOUBLE with an E."""
-    if "e" in text.lower():
-        return Literal(float(text), DOUBLE)
-    value = Decimal(text)
-    if value == value.to_integral_value() and "." not in text:
-        whole = int(value)
-        for type_ in (INT, BIGINT):
-            if admits(type_, whole):
-                return Literal(whole, type_)
-    exponent = value.as_tuple().exponent
-    scale = max(0, -exponent) if isinstance(exponent, int) else 0
-    precision = max(len(value.as_tuple().digits), scale)
-    return Literal(value, DecimalType(max(1, precision), scale))
-
-
-def _null(node: exp.Null, env: Environment) -> Expression:
-    return Literal(None, NULL)
-
-
-def _boolean(node: exp.Boolean, env: Environment) -> Expression:
-    return Literal(bool(node.this), BOOLEAN)
-
-
-def _hex(node: exp.HexString, env: Environment) -> Expression:
-    digits = str(node.this)
-    try:
-        return Literal(bytes.fromhex(digits if len(digits) % 2 == 0 else f"0{digits}"), BINARY)
-    except ValueError:
-        raise BindError("bad-literal", f"X'{digits}' has other than hexadecimal digits") from None
-
-
-def _duration(node: nodes.Duration, env: Environment) -> Expression:
-    return Literal(node.us, INTERVAL)
 
 
 # --- operators ---------------------------------------------------------------------------------
@@ -180,12 +140,8 @@ def _neg(node: exp.Neg, env: Environment) -> Expression:
     return coercion.negate(scalar(operand, env))
 
 
-def _and(node: exp.And, env: Environment) -> Expression:
-    return And(condition(node.this, env), condition(node.expression, env))
-
-
-def _or(node: exp.Or, env: Environment) -> Expression:
-    return Or(condition(node.this, env), condition(node.expression, env))
+def _logic(make: type[And] | type[Or]) -> Handler:
+    return lambda node, env: make(condition(node.this, env), condition(node.expression, env))
 
 
 def _not(node: exp.Not, env: Environment) -> Expression:
@@ -309,11 +265,6 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Star: _star,
     exp.Dot: _dot,
     exp.Bracket: _bracket,
-    exp.Literal: _literal,
-    exp.Null: _null,
-    exp.Boolean: _boolean,
-    exp.HexString: _hex,
-    nodes.Duration: _duration,
     exp.Paren: _paren,
     exp.Neg: _neg,
     exp.Add: _arithmetic("+"),
@@ -328,8 +279,8 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.BitwiseOr: _named("BIT_OR"),
     exp.BitwiseXor: _named("BIT_XOR"),
     exp.BitwiseNot: _bit_not,
-    exp.And: _and,
-    exp.Or: _or,
+    exp.And: _logic(And),
+    exp.Or: _logic(Or),
     exp.Not: _not,
     exp.EQ: _comparison("="),
     exp.NEQ: _comparison("<>"),

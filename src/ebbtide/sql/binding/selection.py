@@ -21,9 +21,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ebbtide.algebra.call import SortKey
-from ebbtide.algebra.expression import Expression, Ref, conjunction, conjuncts
+from ebbtide.algebra.expression import Expression, conjunction, conjuncts
 from ebbtide.algebra.relation import Distinct, Filter, Map, Named, Relation
-from ebbtide.core.tree import find, fold
 from ebbtide.errors import BindError
 from ebbtide.sql.binding.calls import holds_aggregate, sort_key
 from ebbtide.sql.binding.context import Context
@@ -32,12 +31,13 @@ from ebbtide.sql.binding.framing import Framing
 from ebbtide.sql.binding.grouping import Grouping
 from ebbtide.sql.binding.items import Item, listed
 from ebbtide.sql.binding.joins import from_clause
-from ebbtide.sql.binding.limits import limited, row_count
+from ebbtide.sql.binding.limits import limited, on_selected, row_count
 from ebbtide.sql.binding.ranking import top_ranks
 from ebbtide.sql.binding.scalars import condition, scalar
 from ebbtide.sql.binding.scope import Scope, tables_of
+from ebbtide.sql.binding.semijoins import Semi, semi_join
 from ebbtide.sql.binding.sources import BindQuery
-from ebbtide.sql.binding.subqueries import Above, Attachments, BindInner, Semi, semi_join
+from ebbtide.sql.binding.subqueries import Above, Attachments, BindInner
 
 __all__ = ["Block"]
 
@@ -81,7 +81,14 @@ class Block:
 
     def _env(self, clause: str) -> Environment:
         correlated = self.correlated and clause == "WHERE"
-        return Environment(self.context, self.scope, clause, correlated, subquery=self.below.value)
+        return Environment(
+            self.context,
+            self.scope,
+            clause,
+            correlated,
+            subquery=self.below.value,
+            unseen=self._aliases() if clause == "WHERE" else {},
+        )
 
     def _upper(self, clause: str, *, aliases_first: bool = False) -> Environment:
         """The environment of a clause that comes after grouping."""
@@ -229,7 +236,9 @@ class Block:
         if count is None:
             return result
         keys = tuple(
-            replace(key, expression=_selected(key.expression, result, columns, node, self.context))
+            replace(
+                key, expression=on_selected(key.expression, result, columns, node, self.context)
+            )
             for key, node in zip(order, nodes_, strict=True)
         )
         return limited(result, keys, count, offset)
@@ -243,33 +252,6 @@ def _filtered(
     for semi in semis:
         relation = semi.onto(relation, above)
     return relation
-
-
-def _selected(
-    expression: Expression,
-    relation: Relation,
-    columns: list[Expression],
-    node: exp.Expr,
-    context: Context,
-) -> Expression:
-    """An expression on the columns that SELECT DISTINCT has left."""
-    made: dict[Expression, Expression] = {}
-    for column, shown in zip(columns, relation.schema, strict=True):
-        made.setdefault(column, Ref(shown))
-
-    def step(part: Expression, children: tuple[Expression, ...]) -> Expression:
-        return made[part] if part in made else part.with_children(children)
-
-    bound = fold(expression, step)
-    if any(ref not in made.values() for ref in find(bound, Ref)):
-        text = context.span(node).text
-        raise BindError(
-            "not-selected",
-            f"ORDER BY {text} is not in the list of SELECT DISTINCT",
-            detail="after DISTINCT only the selected columns are left",
-            span=context.span(node),
-        )
-    return bound
 
 
 def _tables_in(relation: Relation) -> Iterator[str]:

@@ -75,7 +75,7 @@ def renamed(relation: Relation, names: tuple[str, ...], alias: str) -> Relation:
     if len(names) != len(relation.schema):
         raise BindError(
             "column-count",
-            f"{len(names)} names are given for {len(relation.schema)} columns",
+            f"{len(names)} columns are named, and there are {len(relation.schema)}",
             detail=f"the columns are {', '.join(relation.schema.names)}",
         )
     if isinstance(relation, Map):

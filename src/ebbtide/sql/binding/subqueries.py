@@ -1,15 +1,13 @@
-"""Subqueries in expressions, as joins.
+"""Subqueries that are values, as joins.
 
 | in SQL | in the plan |
 |---|---|
-| `x IN (q)`, `EXISTS (q)` as a condition | semi join; with NOT, anti join |
-| a value `(q)` that depends on nothing outside | product with `q` as one row |
-| a value `(q)` with `inner = outer` in WHERE | left join with `q` grouped by the inner sides |
+| `(q)` that depends on nothing outside | product with `q` as one row |
+| `(q)` with `inner = outer` in WHERE | left join with `q` grouped by the inner sides |
 | `IN` and `EXISTS` under OR, NOT, CASE | counts, as values |
 
-Law: `x NOT IN (q)` is unknown, and so selects nothing, if `x` or some row of `q` is NULL: the
-predicate of its anti join is TRUE also where the comparison is unknown.  A subquery without rows
-is NULL as a value, but its COUNT is 0.
+Law: a subquery without rows is NULL as a value, but its COUNT is 0.  `x IN (q)` is unknown if no
+row of `q` equals `x`, but one could: `x` or a row is NULL.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from sqlglot import exp
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.coercion import call, compare
-from ebbtide.algebra.combination import AntiJoin, Outer, OuterJoin, Product, SemiJoin
+from ebbtide.algebra.combination import Outer, OuterJoin, Product
 from ebbtide.algebra.expression import (
     And,
     Case,
@@ -47,7 +45,7 @@ from ebbtide.sql.binding.naming import column_text, unique
 from ebbtide.sql.binding.scalars import scalar
 from ebbtide.sql.binding.scope import tables_of
 
-__all__ = ["Above", "Attachments", "Inner", "Semi", "semi_join"]
+__all__ = ["TRUE", "Above", "Attachments", "BindInner", "Inner", "operands"]
 
 Above = Callable[[Expression, exp.Expr], Expression]
 """Takes an expression on a block's FROM, read at a node, to what the block has become."""
@@ -138,7 +136,7 @@ class Attachments:
     def _in(self, node: exp.In, env: Environment) -> Expression:
         here = replace(env, correlated=False)
         inner = self.bind(node.args["query"], env, value=False)
-        outer = _operands(node, inner, here)
+        outer = operands(node, inner, here)
         pairs = list(zip(outer, inner.items, strict=True))
         matches = self._count(inner, pairs, env, node)
         terms = [compare("=", x, y) for x, y in pairs]
@@ -157,7 +155,7 @@ class Attachments:
         unknown = Or(
             And(IsNull(x), Comparison(">", all_rows, zero)), Comparison("<", all_known, all_rows)
         )
-        branches = ((_positive(matches), _TRUE), (unknown, Literal(None, BOOLEAN)))
+        branches = ((_positive(matches), TRUE), (unknown, Literal(None, BOOLEAN)))
         return Case(branches, Literal(False, BOOLEAN))
 
     # --- joining --------------------------------------------------------------------------------
@@ -202,7 +200,7 @@ class Attachments:
         return _shown(known, calls, bool(terms))
 
 
-_TRUE = Literal(True, BOOLEAN)
+TRUE = Literal(True, BOOLEAN)
 
 
 def _positive(count: Expression) -> Expression:
@@ -253,49 +251,16 @@ def _sides(term: Expression, env: Environment, node: exp.Expr) -> tuple[Expressi
     )
 
 
-# --- conditions --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Semi:
-    """A condition that rows of a subquery fulfil, or that none does."""
-
-    relation: Relation
-    predicate: Expression
-    negated: bool
-    node: exp.Expr
-
-    def onto(self, left: Relation, above: Above) -> Relation:
-        """The block without the rows that do not fulfil the condition."""
-        predicate = above(self.predicate, self.node)
-        if self.negated:
-            return AntiJoin(left, self.relation, predicate)
-        return SemiJoin(left, self.relation, predicate)
-
-
-def semi_join(node: exp.Exists | exp.In, negated: bool, env: Environment, bind: BindInner) -> Semi:
-    """IN or EXISTS as a condition of WHERE or HAVING."""
-    query = node.this if isinstance(node, exp.Exists) else node.args["query"]
-    inner = bind(query, env, value=False)
-    terms: list[Expression] = []
-    if isinstance(node, exp.In):
-        here = replace(env, correlated=False)
-        for x, y in zip(_operands(node, inner, here), inner.items, strict=True):
-            term = compare("=", x, y)
-            maybe = negated and nullable(term)
-            terms.append(call("COALESCE", (term, _TRUE)) if maybe else term)
-    outer = env.scope.plan_tables
-    local = [term for term in terms if not tables_of(term) & outer]
-    joining = [term for term in terms if tables_of(term) & outer]
-    predicate = conjunction((*joining, *inner.outer_terms))
-    return Semi(inner.relation(tuple(local)), predicate, negated, node)
-
-
-def _operands(node: exp.In, inner: Inner, env: Environment) -> list[Expression]:
+def operands(node: exp.In, inner: Inner, env: Environment) -> list[Expression]:
+    """What stands before IN, to be compared with the columns of the subquery."""
     given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
     if len(given) != len(inner.items):
         raise BindError(
             "column-count",
-            f"IN compares {len(given)} with a subquery of {len(inner.items)} columns",
+            f"IN has {_columns(len(given))} on the left and {len(inner.items)} in the subquery",
         )
     return [scalar(operand, env) for operand in given]
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"

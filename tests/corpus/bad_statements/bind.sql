@@ -1,0 +1,469 @@
+-- Statements whose names, types or times are wrong, each with the code of its error, the text that
+-- the error points at, and its hint.  A hint "write X" or "did you mean X?" means: put X in the place
+-- of that text; a hint "add X" means: put X at the end; and the statement is right.
+
+-- code: unknown-column
+-- span: prise
+-- hint: did you mean price?
+SELECT prise FROM bids;
+
+-- code: unknown-column
+-- span: b.prise
+-- hint: did you mean b.price?
+SELECT b.prise FROM bids AS b;
+
+-- code: unknown-table
+-- span: bid.price
+-- hint: did you mean b.price?
+SELECT bid.price FROM bids AS b;
+
+-- code: unknown-table
+-- span: x.price
+-- hint: did you mean b.price?
+SELECT x.price FROM bids AS b;
+
+-- code: unknown-name
+-- span: bidz
+-- hint: did you mean bids?
+SELECT price FROM bidz;
+
+-- code: unknown-name
+-- span: recnt
+-- hint: did you mean recent?
+WITH recent AS (SELECT * FROM bids) SELECT * FROM recnt;
+
+-- code: ambiguous-column
+-- span: at
+-- hint: write b.at
+SELECT at FROM bids AS b JOIN auctions AS a ON a.id = b.auction;
+
+-- code: duplicate-alias
+-- span: bids
+-- hint: write bids AS bids2
+SELECT bids.price FROM bids CROSS JOIN bids;
+
+-- code: duplicate-alias
+-- span: auctions AS b
+SELECT b.price FROM bids AS b JOIN auctions AS b ON b.id = b.auction;
+
+-- code: duplicate-column
+-- span: price
+-- hint: write price AS price_2
+SELECT price, price FROM bids;
+
+-- code: duplicate-column
+-- span: *
+-- hint: write b.auction, b.bidder, b.price, b.channel, b.at, b.seen, a.id, a.seller, a.category, a.item, a.reserve, a.tags, a.shop, a.at AS at_2, a.expires
+SELECT * FROM bids AS b JOIN auctions AS a ON a.id = b.auction;
+
+-- code: unknown-table
+-- span: c.*
+-- hint: did you mean b.*?
+SELECT c.* FROM bids AS b;
+
+-- code: unknown-column
+-- span: prise
+-- hint: did you mean price?
+SELECT * EXCEPT (prise) FROM bids;
+
+-- code: nothing-to-select
+-- span: *
+SELECT *;
+
+-- code: misplaced-aggregate
+-- span: SUM(price)
+-- hint: conditions on groups stand in HAVING, after GROUP BY
+SELECT price FROM bids WHERE SUM(price) > 10;
+
+-- code: misplaced-aggregate
+-- span: MAX(price)
+-- hint: compute MAX(price) in a subquery, and aggregate over that
+SELECT SUM(MAX(price)) FROM bids;
+
+-- code: misplaced-aggregate
+-- span: SUM(price)
+SELECT auction FROM bids GROUP BY SUM(price);
+
+-- code: not-grouped
+-- span: price
+-- hint: write FIRST(price)
+SELECT auction, price FROM bids GROUP BY auction;
+
+-- code: not-grouped
+-- span: auction
+-- hint: write FIRST(auction)
+SELECT auction, COUNT(*) FROM bids;
+
+-- code: not-grouped
+-- span: price
+-- hint: write FIRST(price)
+SELECT auction FROM bids GROUP BY auction HAVING price > 10;
+
+-- code: bad-position
+-- span: 2
+-- hint: write 1
+SELECT auction FROM bids GROUP BY 2;
+
+-- code: bad-position
+-- span: 3
+-- hint: write 2
+SELECT auction, price FROM bids ORDER BY 3 LIMIT 5;
+
+-- code: order-without-limit
+-- span: ORDER BY price
+-- hint: write ORDER BY price LIMIT 10
+SELECT price FROM bids ORDER BY price;
+
+-- code: order-without-limit
+-- span: OFFSET 3
+-- hint: write LIMIT 10 OFFSET 3
+SELECT price FROM bids OFFSET 3;
+
+-- code: not-selected
+-- span: price
+SELECT DISTINCT auction FROM bids ORDER BY price LIMIT 3;
+
+-- code: misplaced-window-function
+-- span: ROW_NUMBER() OVER (ORDER BY at)
+-- hint: compute ROW_NUMBER() OVER (ORDER BY at) in a subquery, and use its column outside
+SELECT price FROM bids WHERE ROW_NUMBER() OVER (ORDER BY at) <= 3;
+
+-- code: misplaced-window-function
+-- span: RANK() OVER (ORDER BY auction)
+-- hint: compute RANK() OVER (ORDER BY auction) in a subquery, and use its column outside
+SELECT auction FROM bids GROUP BY auction HAVING RANK() OVER (ORDER BY auction) = 1;
+
+-- code: missing-over
+-- span: ROW_NUMBER()
+-- hint: write ROW_NUMBER() OVER (ORDER BY bids.at)
+SELECT ROW_NUMBER() FROM bids;
+
+-- code: missing-order
+-- span: RANK() OVER (PARTITION BY auction)
+-- hint: write RANK() OVER (PARTITION BY auction ORDER BY bids.at)
+SELECT RANK() OVER (PARTITION BY auction) FROM bids;
+
+-- code: bad-frame
+-- span: ROW_NUMBER() OVER (ORDER BY at ROWS 3 PRECEDING)
+SELECT ROW_NUMBER() OVER (ORDER BY at ROWS 3 PRECEDING) FROM bids;
+
+-- code: bad-frame
+-- span: 5
+SELECT SUM(price) OVER (ORDER BY channel RANGE BETWEEN 5 PRECEDING AND CURRENT ROW) FROM bids;
+
+-- code: bad-frame
+-- span: 1 FOLLOWING AND 3
+SELECT SUM(price) OVER (ORDER BY at ROWS BETWEEN 1 FOLLOWING AND 3 PRECEDING) FROM bids;
+
+-- code: no-window-function
+-- span: LENGTH(price)
+SELECT LENGTH(price) OVER (ORDER BY at) FROM bids;
+
+-- code: unknown-function
+-- span: LENGHT(channel)
+-- hint: did you mean LENGTH(channel)?
+SELECT LENGHT(channel) FROM bids;
+
+-- code: not-an-aggregate
+-- span: LENGTH(DISTINCT channel)
+SELECT LENGTH(DISTINCT channel) FROM bids;
+
+-- code: missing-order
+-- span: LAG(price) OVER (PARTITION BY auction)
+-- hint: write LAG(price) OVER (PARTITION BY auction ORDER BY bids.at)
+SELECT LAG(price) OVER (PARTITION BY auction) FROM bids;
+
+-- code: unseen-alias
+-- span: twice
+-- hint: write (price * 2)
+SELECT price * 2 AS twice FROM bids WHERE twice > 3;
+
+-- code: no-order-needed
+-- span: SUM(price) WITHIN GROUP (ORDER BY at)
+SELECT SUM(price) WITHIN GROUP (ORDER BY at) FROM bids;
+
+-- code: type-mismatch
+-- span: price + at
+-- hint: bids.price * INTERVAL 1 SECOND
+SELECT price + channel FROM bids WHERE price + at > 3;
+
+-- code: type-mismatch
+-- span: price
+SELECT price FROM bids WHERE price;
+
+-- code: type-mismatch
+-- span: at > 5
+-- hint: CAST(5 AS TIMESTAMP)
+SELECT price FROM bids WHERE at > 5;
+
+-- code: type-mismatch
+-- span: CASE WHEN price > 1 THEN at ELSE auction END
+SELECT CASE WHEN price > 1 THEN at ELSE auction END FROM bids;
+
+-- code: type-mismatch
+-- span: SUM(channel)
+SELECT SUM(channel) FROM bids;
+
+-- code: type-mismatch
+-- span: CAST(at AS BOOLEAN)
+SELECT CAST(at AS BOOLEAN) FROM bids;
+
+-- code: type-mismatch
+-- span: shop.street
+SELECT shop.street FROM auctions;
+
+-- code: type-mismatch
+-- span: tags['a']
+SELECT tags['a'] FROM auctions;
+
+-- code: wrong-arguments
+-- span: SUBSTRING(channel)
+-- hint: SUBSTRING(text, position[, length])
+SELECT SUBSTRING(channel) FROM bids;
+
+-- code: column-count
+-- span: UNION ALL
+SELECT price FROM bids UNION ALL SELECT auction, price FROM bids;
+
+-- code: type-mismatch
+-- span: UNION
+SELECT at FROM bids UNION SELECT auction FROM bids;
+
+-- code: column-count
+-- span: auction IN (SELECT id, seller FROM auctions)
+SELECT price FROM bids WHERE auction IN (SELECT id, seller FROM auctions);
+
+-- code: column-count
+-- span: (SELECT id, seller FROM auctions)
+SELECT (SELECT id, seller FROM auctions) FROM bids;
+
+-- code: column-count
+-- span: (auction, bidder) IN (SELECT id FROM auctions)
+SELECT price FROM bids WHERE (auction, bidder) IN (SELECT id FROM auctions);
+
+-- code: mixed-block
+-- span: auctions
+-- hint: write auctions [UNBOUNDED]
+SELECT price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON a.id = b.auction;
+
+-- code: mixed-block
+-- span: auctions
+-- hint: write auctions [UNBOUNDED]
+SELECT s.name FROM sellers AS s JOIN auctions AS a ON a.seller = s.id;
+
+-- code: mixed-block
+-- span: bids
+-- hint: write bids [UNBOUNDED]
+SELECT auction FROM bids WHERE auction IN (SELECT id FROM auctions [UNBOUNDED]);
+
+-- code: facts-need-window
+-- span: bids
+-- hint: write bids [UNBOUNDED]
+ISTREAM(SELECT auction FROM bids);
+
+-- code: window-on-snapshot
+-- span: sellers [RANGE 1 HOUR]
+-- hint: write sellers
+SELECT name FROM sellers [RANGE 1 HOUR];
+
+-- code: window-on-snapshot
+-- span: (SELECT auction, at FROM bids [NOW]) [RANGE 1 HOUR]
+-- hint: write ISTREAM(SELECT auction, at FROM bids [NOW]) [RANGE 1 HOUR]
+SELECT * FROM (SELECT auction, at FROM bids [NOW]) [RANGE 1 HOUR];
+
+-- code: window-on-snapshot
+-- span: sellers
+SELECT window_start FROM TUMBLE(sellers, at, 1 MINUTE);
+
+-- code: not-a-time
+-- span: price
+-- hint: write at
+SELECT * FROM bids [RANGE 5 MINUTES ON price];
+
+-- code: unknown-column
+-- span: att
+-- hint: did you mean at?
+SELECT * FROM bids [RANGE 5 MINUTES ON att];
+
+-- code: unknown-column
+-- span: auktion
+-- hint: did you mean auction?
+SELECT * FROM bids [PARTITION BY auktion ROWS 3];
+
+-- code: no-time
+-- span: [ROWS 3]
+SELECT * FROM categories [ROWS 3];
+
+-- code: type-mismatch
+-- span: ELEMENT_AT(tags, 'x')
+-- hint: ELEMENT_AT(array, place)
+SELECT ELEMENT_AT(tags, 'x') FROM auctions;
+
+-- code: no-time
+-- span: [RANGE 1 HOUR]
+-- hint: write [RANGE 1 HOUR ON due]
+SELECT * FROM (SELECT price, at + INTERVAL 1 HOUR AS due FROM bids) [RANGE 1 HOUR];
+
+-- code: not-a-time
+-- span: price
+-- hint: write at
+SELECT * FROM TUMBLE(bids, price, 10 SECONDS);
+
+-- code: bad-window
+-- span: CUMULATE(bids, at, 7 SECONDS, 1 MINUTE)
+SELECT * FROM CUMULATE(bids, at, 7 SECONDS, 1 MINUTE);
+
+-- code: unknown-column
+-- span: auction
+SELECT price FROM bids AS b JOIN auctions AS a USING (auction);
+
+-- code: misplaced-subquery
+-- span: EXISTS (SELECT 1 FROM people)
+SELECT b.price FROM bids AS b JOIN auctions AS a ON EXISTS (SELECT 1 FROM people);
+
+-- code: correlated-subquery
+-- span: (SELECT MAX(b.auction) FROM bids AS b WHERE b.at > a.at)
+-- hint: join the two, and group
+SELECT a.id FROM auctions AS a WHERE a.id > (SELECT MAX(b.auction) FROM bids AS b WHERE b.at > a.at);
+
+-- code: unseen-alias
+-- span: x
+-- hint: write (price)
+SELECT x FROM (SELECT price AS x FROM bids WHERE x > 3);
+
+-- code: column-count
+-- span: AS t(x, y, z)
+SELECT t.x FROM (SELECT auction, price FROM bids) AS t(x, y, z);
+
+-- code: column-count
+-- span: VALUES (1, 2), (3)
+VALUES (1, 2), (3);
+
+-- code: type-mismatch
+-- span: VALUES (1), (TRUE)
+VALUES (1), (TRUE);
+
+-- code: duplicate-name
+-- span: bids
+CREATE STREAM bids (a INT);
+
+-- code: duplicate-column
+-- span: a
+CREATE STREAM t (a INT, a STRING);
+
+-- code: unknown-column
+-- span: b
+CREATE STREAM t (a INT, PRIMARY KEY (b));
+
+-- code: unknown-column
+-- span: PROGRESS FOR aat AS aat
+-- hint: write PROGRESS FOR at AS at
+CREATE STREAM t (att INT, at TIMESTAMP, PROGRESS FOR aat AS aat);
+
+-- code: not-a-time
+-- span: PROGRESS FOR a AS a
+-- hint: write PROGRESS FOR at AS at
+CREATE STREAM t (a INT, at TIMESTAMP, PROGRESS FOR a AS a);
+
+-- code: duplicate-promise
+-- span: PROGRESS FOR at AS at - 1 SECOND
+CREATE STREAM t (at TIMESTAMP, PROGRESS FOR at AS at, PROGRESS FOR at AS at - 1 SECOND);
+
+-- code: time-needed
+-- span: op
+-- hint: add TIME at
+CREATE TABLE t (a INT, at TIMESTAMP, op STRING, PRIMARY KEY (a)) OP op;
+
+-- code: key-needed
+-- span: CREATE TABLE t (a INT, at TIMESTAMP) TIME at
+-- hint: declare a PRIMARY KEY
+CREATE TABLE t (a INT, at TIMESTAMP) TIME at;
+
+-- code: column-count
+-- span: a
+CREATE VIEW v (a, b) AS SELECT price FROM bids;
+
+-- code: unknown-column
+-- span: att
+-- hint: did you mean at?
+CREATE VIEW v (PROGRESS FOR att) AS SELECT price, at FROM bids;
+
+-- code: unknown-name
+-- span: bidz
+-- hint: did you mean bids?
+CREATE VIEW v AS SELECT price FROM bidz;
+
+-- code: wrong-kind
+-- span: DROP TABLE bids
+-- hint: write DROP STREAM bids
+DROP TABLE bids;
+
+-- code: unknown-name
+-- span: bidz
+-- hint: did you mean bids?
+DROP STREAM bidz;
+
+-- code: unknown-name
+-- span: bidz
+-- hint: did you mean bids?
+INSERT INTO bidz SELECT * FROM bids;
+
+-- code: column-count
+-- span: SELECT auction FROM bids
+INSERT INTO bids SELECT auction FROM bids;
+
+-- code: unknown-column
+-- span: bider
+-- hint: did you mean bidder?
+INSERT INTO bids (auction, bider, at, seen) SELECT auction, bidder, at, seen FROM bids;
+
+-- code: missing-column
+-- span: bids
+INSERT INTO bids (auction, bidder) SELECT auction, bidder FROM bids;
+
+-- code: duplicate-column
+-- span: auction
+INSERT INTO bids (auction, auction, bidder, at, seen) SELECT auction, bidder, 1, at, seen FROM bids;
+
+-- code: facts-needed
+-- span: SELECT auction, bidder, at FROM bids [NOW]
+-- hint: write ISTREAM(SELECT auction, bidder, at FROM bids [NOW])
+INSERT INTO bids (auction, bidder, at, seen) SELECT auction, bidder, at FROM bids [NOW];
+
+-- code: type-mismatch
+-- span: SELECT channel, bidder, at, seen FROM bids
+INSERT INTO bids (auction, bidder, at, seen) SELECT channel, bidder, at, seen FROM bids;
+
+-- code: correlated-subquery
+-- span: o.bidder
+SELECT o.auction FROM bids AS o WHERE EXISTS (SELECT 1 FROM auctions AS a WHERE EXISTS (SELECT 1 FROM people AS p WHERE p.id = o.bidder));
+
+-- code: correlated-subquery
+-- span: o.price
+SELECT (SELECT o.price + MAX(a.id) FROM auctions AS a) FROM bids AS o;
+
+-- code: not-grouped
+-- span: price
+-- hint: write FIRST(price)
+SELECT auction FROM bids GROUP BY auction ORDER BY price LIMIT 1;
+
+-- code: misplaced-aggregate
+-- span: SUM(b.price)
+SELECT price FROM bids AS b JOIN auctions AS a ON a.id = b.auction AND SUM(b.price) > 3;
+
+-- code: type-mismatch
+-- span: COUNT(*) FILTER (WHERE price)
+SELECT COUNT(*) FILTER (WHERE price) FROM bids;
+
+-- code: wrong-arguments
+-- span: ARG_MAX(price)
+SELECT ARG_MAX(price) FROM bids;
+
+-- code: type-mismatch
+-- span: a.category
+SELECT b.price FROM bids AS b LEFT JOIN auctions AS a ON a.id = b.auction AND a.category;
+
+-- code: mixed-block
+-- span: bids
+-- hint: write bids [UNBOUNDED]
+SELECT name FROM sellers UNION ALL SELECT channel FROM bids;

@@ -1,0 +1,88 @@
+"""Every statement with a wrong name, type or time is refused with its code, at its place."""
+
+import re
+
+import pytest
+
+from corpus import BadStatement, bad_statements, statements
+from ebbtide.errors import EbbtideError, QueryError, UnsupportedError
+from ebbtide.sql import parse
+from ebbtide.sql.binder import bind, execute
+from ebbtide.sql.bound import Bound
+from ebbtide.sql.catalog import Catalog
+
+BAD = bad_statements("bind.sql")
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    known = Catalog()
+    for text in statements("schema.sql"):
+        known = execute(parse(text)[0], known)
+    return known
+
+
+def bound(text: str, catalog: Catalog) -> Bound:
+    (statement,) = parse(text)
+    return bind(statement, catalog)
+
+
+def refusal(text: str, catalog: Catalog) -> EbbtideError:
+    with pytest.raises(EbbtideError) as caught:
+        bound(text, catalog)
+    return caught.value
+
+
+CLAIM = re.compile(r"(add|write|did you mean) (.*?)\??")
+MENDABLE = [bad for bad in BAD if bad.hint and CLAIM.fullmatch(bad.hint)]
+
+
+def mended(text: str, error: EbbtideError) -> str:
+    """The statement as its hint says."""
+    assert error.span is not None
+    claim = CLAIM.fullmatch(error.hint or "")
+    assert claim is not None
+    if claim[1] == "add":
+        return f"{text} {claim[2]}"
+    return text[: error.span.start] + claim[2] + text[error.span.end :]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=str)
+def test_refused(bad: BadStatement, catalog: Catalog) -> None:
+    error = refusal(bad.text, catalog)
+    assert isinstance(error, QueryError | UnsupportedError)
+    assert error.span is not None
+    assert error.span.source == bad.text
+    assert (error.code, error.span.text, error.hint) == (bad.code, bad.span, bad.hint)
+
+
+@pytest.mark.parametrize("bad", MENDABLE, ids=str)
+def test_what_a_hint_says_puts_the_statement_right(bad: BadStatement, catalog: Catalog) -> None:
+    assert bound(mended(bad.text, refusal(bad.text, catalog)), catalog)
+
+
+def test_there_are_many() -> None:
+    assert len(BAD) >= 90
+    assert len(MENDABLE) >= 40
+    assert len({bad.code for bad in BAD}) >= 30
+
+
+def test_an_error_reads_well(catalog: Catalog) -> None:
+    text = "SELECT b.price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON a.id = b.auction"
+    assert str(refusal(text, catalog)) == (
+        'error[mixed-block]: "auctions" has no window, but "bids" changes with time\n'
+        "  SELECT b.price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON ...\n"
+        "                                                       ^^^^^^^^\n"
+        "detail: a query is on streams alone, or on windows and tables that change\n"
+        "hint: write auctions [UNBOUNDED]"
+    )
+
+
+def test_several_bare_streams_are_all_named(catalog: Catalog) -> None:
+    error = refusal(
+        "SELECT b.price FROM bids AS b, auctions AS a, people [NOW] AS p WHERE a.id = b.auction",
+        catalog,
+    )
+    assert error.hint == (
+        "give each of bids, auctions a window, such as [RANGE 1 HOUR] or [UNBOUNDED]"
+    )
