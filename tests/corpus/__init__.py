@@ -35,7 +35,7 @@ def statements(*names: str) -> list[str]:
 def good_statements() -> list[str]:
     """Every statement that has to be accepted."""
     nexmark = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/*.sql"))
-    return statements("schema.sql", "statements.sql", "papers.sql", *nexmark)
+    return statements("schema.sql", "statements.sql", "papers.sql", "plain.sql", *nexmark)
 
 
 def bad_statements(name: str) -> list[BadStatement]:

@@ -18,6 +18,7 @@ NEXMARK = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmar
 SCRIPTS = {
     "statements": ("schema.sql", "statements.sql"),
     "papers": ("papers.sql",),
+    "plain": ("plain.sql",),
     "nexmark": ("nexmark/schema.sql", *NEXMARK),
 }
 
