@@ -65,9 +65,9 @@ def over_sql(
 
 
 def given_order(
-    keys: tuple[SortKey, ...], relation: Relation, at_least: int = 0
+    keys: tuple[SortKey, ...], relation: Relation, at_least: int = 1
 ) -> tuple[SortKey, ...]:
-    """The least beginning of an order from which the default makes the whole."""
+    """The shortest beginning of an order from which the default makes the whole."""
     for end in range(at_least, len(keys)):
         if keys[:end] + tie_break(relation, keys[:end]) == keys:
             return keys[:end]
@@ -77,7 +77,7 @@ def given_order(
 def given_call(call: AggregateCall, relation: Relation) -> AggregateCall:
     """An aggregate without the order that it has by default."""
     ordered = call.name not in NUMBERINGS | NEIGHBOURS and call.function.ordered
-    return replace(call, order=given_order(call.order, relation)) if ordered else call
+    return replace(call, order=given_order(call.order, relation, 0)) if ordered else call
 
 
 def breaks_ties(call: AggregateCall, frame: Frame | None) -> bool:
@@ -93,7 +93,7 @@ def given_over(node: Over, call: AggregateCall, text: Text) -> str:
     """A call of an Over as it was written."""
     order = node.order_by
     if breaks_ties(call, node.frame):
-        order = given_order(order, node.input, int(call.name in NEIGHBOURS))
+        order = given_order(order, node.input)
     if call.name not in NUMBERINGS | NEIGHBOURS and call.function.ordered:
         default = order + tie_break(node.input, order)
         call = replace(call, order=()) if call.order == default else call

@@ -158,7 +158,7 @@ def _top(node: TopN) -> str:
     order = f" by {order_sql(node.order_by, _text)}" if node.order_by else ""
     partition = _list(map(_text, node.partition_by))
     each = f", for each {partition}" if partition else ""
-    number = f", {node.ranking.value} as {node.number_as}" if node.number_as else ""
+    number = f", with {node.ranking.value}" if node.number_as else ""
     return f"{first}{order}{each}{number}"
 
 
