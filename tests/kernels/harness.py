@@ -48,11 +48,15 @@ SHARDS = (1, 2, 7)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What comes in: rows of a schema, made at random; facts, if ``time`` says where theirs is."""
+    """What comes in: rows of a schema, made at random; facts, if ``time`` says where theirs is.
+
+    If it has ``begun``, no row is there from ``-inf`` on.
+    """
 
     schema: Schema
     row: Callable[[Random], Row]
     time: int | None = None
+    begun: bool = False
 
     @property
     def node(self) -> Values:
@@ -149,7 +153,7 @@ def _change(
         return _negative(random, input_, there, horizon)
     row = input_.row(random)
     if input_.time is None:
-        return _interval(random, row, horizon, now)
+        return _interval(random, row, horizon, now, input_.begun)
     if row[input_.time] is None:
         return fact(row)
     low = max(horizon + 1, now - 12)
@@ -159,9 +163,9 @@ def _change(
     return fact((*row[: input_.time], ts, *row[input_.time + 1 :]))
 
 
-def _interval(random: Random, row: Row, horizon: Instant, now: Instant) -> Change:
+def _interval(random: Random, row: Row, horizon: Instant, now: Instant, begun: bool) -> Change:
     start = random.randint(max(horizon + 1, now - 12), max(horizon + 1, now + 4))
-    if horizon == NEG_INF and random.random() < 0.1:
+    if not begun and horizon == NEG_INF and random.random() < 0.1:
         start = NEG_INF
     end = INF if random.random() < 0.1 else max(start, now - 12) + random.randint(1, 14)
     return Change(row, start, end, random.choice((1, 1, 1, 2)))
