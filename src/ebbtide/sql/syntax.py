@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from ebbtide.algebra.emission import Emit
 from ebbtide.core.declaration import Late
 from ebbtide.core.types import Type
 from ebbtide.errors import Span
@@ -87,13 +88,6 @@ class Files:
     format: str
     options: tuple[tuple[str, str], ...]
     span: Span = field(compare=False, repr=False)
-
-
-class Emit(Enum):
-    """What a query shows: every change, or what will not change any more."""
-
-    CHANGES = "CHANGES"
-    FINAL = "FINAL"
 
 
 class Kind(Enum):

@@ -1,0 +1,107 @@
+"""The temporal facts of every operator, one arm each."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Window,
+)
+from ebbtide.analysis.temporal import combination, pointwise, sources, windows
+from ebbtide.analysis.temporal.edge import Edge
+from ebbtide.core.tree import fold
+
+
+def temporal(plan: Relation) -> Edge:
+    """What is known about the times of a plan's output."""
+    return fold(plan, derive)
+
+
+def derive(relation: Relation, below: tuple[Edge, ...]) -> Edge:
+    """What is known about a node's output from what is known about its inputs."""
+    node = operator(relation)
+    match node:
+        case Stream():
+            return sources.stream(node)
+        case StaticTable() | Values():
+            return sources.static(node)
+        case ChangingTable():
+            return sources.table(node)
+        case View():
+            return sources.view(node, below[0])
+        case Coalesce() | Split():
+            return pointwise.recut(below[0])
+        case Alias():
+            return pointwise.renamed(node, below[0])
+        case Filter():
+            return pointwise.filtered(node, below[0])
+        case Map():
+            return pointwise.mapped(node, below[0])
+        case Distinct():
+            return pointwise.distinct(node, below[0])
+        case Aggregate():
+            return pointwise.grouped(node, below[0])
+        case TopN():
+            return pointwise.ranked(node, below[0])
+        case Over():
+            return pointwise.framed(node, below[0])
+        case Product() | Join():
+            return combination.joined(node, below[0], below[1])
+        case SemiJoin():
+            return combination.semi_joined(node, below[0], below[1])
+        case AntiJoin():
+            return combination.anti_joined(node, below[0], below[1])
+        case OuterJoin():
+            return combination.outer_joined(node, below[0], below[1])
+        case UnionAll() | MaxUnion():
+            return combination.united(node, below[0], below[1])
+        case Difference() | StrictDifference():
+            return combination.subtracted(node, below[0], below[1])
+        case Intersection():
+            return combination.intersected(node, below[0], below[1])
+        case Window():
+            return windows.windowed(node, below[0])
+        case Tumble() | Hop() | Cumulate():
+            return windows.assigned(node, below[0])
+        case Session():
+            return windows.in_session(node, below[0])
+        case Istream() | Dstream() | Rstream():
+            return windows.streamed(node, below[0])
+        case _:
+            assert_never(node)

@@ -1,0 +1,208 @@
+"""What scalar expressions say about times (paper 5, definition 12).
+
+Law: in a row in which a condition is TRUE its ``when_true`` is, and in one in which it is FALSE its
+``when_false``; an expression with a ``term`` has that term's value.  What is no matter of time says
+nothing: it may always be so.
+
+Understood are ``t +- INTERVAL``, GREATEST, LEAST, COALESCE, FLOOR and CEIL TO, comparisons, BETWEEN
+(which is two of them), IN, IS NULL, AND, OR, NOT, and ``t - u`` compared with an INTERVAL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ebbtide.algebra.expression import (
+    And,
+    Arithmetic,
+    Call,
+    Cast,
+    CeilTo,
+    Comparison,
+    Expression,
+    FloorTo,
+    InList,
+    IsNull,
+    Literal,
+    Negation,
+    Not,
+    Or,
+    Ref,
+)
+from ebbtide.analysis.formula.formula import (
+    FALSE,
+    TRUE,
+    Compare,
+    Formula,
+    Ignore,
+    Op,
+    Truth,
+    both,
+    compare,
+    either,
+)
+from ebbtide.analysis.formula.formula import Not as NotFormula
+from ebbtide.analysis.formula.terms import Ceil, Coalesce, Const, Floor, Greatest, Least, Term, Var
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import Duration
+from ebbtide.core.tree import fold
+from ebbtide.core.types import BOOLEAN, INTERVAL, TIMESTAMP
+
+_LATTICE = {"GREATEST": Greatest, "LEAST": Least, "COALESCE": Coalesce}
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an expression says about times; ``ends`` are those whose difference it is."""
+
+    term: Term | None = None
+    when_true: Formula = TRUE
+    when_false: Formula = TRUE
+    ends: tuple[Term, Term] | None = None
+
+
+def meaning(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Meaning:
+    """What an expression over a schema says, the time columns being known as variables."""
+
+    def step(node: Expression, below: tuple[Meaning, ...]) -> Meaning:
+        if node.type == TIMESTAMP:
+            return Meaning(_term(node, below, schema, columns))
+        if node.type == BOOLEAN:
+            return _condition(node, below)
+        return Meaning(ends=_ends(node, below))
+
+    return fold(expression, step)
+
+
+def term_of(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Term | None:
+    """The temporal term that an expression is, or None."""
+    return meaning(expression, schema, columns).term
+
+
+def holding(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Formula:
+    """What is true of the times of a row in which a condition is TRUE."""
+    return meaning(expression, schema, columns).when_true
+
+
+def _term(
+    node: Expression, below: tuple[Meaning, ...], schema: Schema, columns: Mapping[int, Var]
+) -> Term | None:
+    match node:
+        case Ref():
+            return columns[schema.index(node.column)]
+        case Literal(value=int(instant)):
+            return Const(instant)
+        case Arithmetic(op="+" | "-" as op, left=left, right=right):
+            inner, by = below[0].term, _length(right)
+            if inner is None and op == "+":
+                inner, by = below[1].term, _length(left)
+            if inner is None or by is None:
+                return None
+            return inner + by if op == "+" else inner - by
+        case FloorTo(grid_us=grid):
+            return None if below[0].term is None else Floor(below[0].term, grid)
+        case CeilTo(grid_us=grid):
+            return None if below[0].term is None else Ceil(below[0].term, grid)
+        case Call(name="GREATEST" | "LEAST" | "COALESCE" as name):
+            terms = tuple(part.term for part in below if part.term is not None)
+            return _LATTICE[name](terms) if len(terms) == len(below) else None
+        case Cast(operand=operand) if operand.type == TIMESTAMP:
+            return below[0].term
+        case _:
+            return None
+
+
+def _condition(node: Expression, below: tuple[Meaning, ...]) -> Meaning:
+    match node:
+        case Literal(value=bool(value)):
+            return Meaning(None, Truth(value), Truth(not value))
+        case Literal():
+            return Meaning(None, FALSE, FALSE)
+        case And():
+            return Meaning(
+                None,
+                both(*(part.when_true for part in below)),
+                either(*(part.when_false for part in below)),
+            )
+        case Or():
+            return Meaning(
+                None,
+                either(*(part.when_true for part in below)),
+                both(*(part.when_false for part in below)),
+            )
+        case Not():
+            return Meaning(None, below[0].when_false, below[0].when_true)
+        case IsNull():
+            match below[0].term:
+                case Var() as variable:
+                    return Meaning(None, Ignore(variable), NotFormula(Ignore(variable)))
+                case _:
+                    return Meaning()
+        case Comparison():
+            return _comparison(node, below)
+        case InList():
+            return _listed(below)
+        case _:
+            return Meaning()
+
+
+def _comparison(node: Comparison, below: tuple[Meaning, ...]) -> Meaning:
+    left, right = below[0].term, below[1].term
+    if left is not None and right is not None:
+        if node.op == "<=>":
+            return _null_safe(left, right)
+        return _compared(Compare(Op(node.op), left, right))
+    for ends, length, op in (
+        (below[0].ends, _length(node.right), node.op),
+        (below[1].ends, _length(node.left), _SWAPPED.get(node.op, "<=>")),
+    ):
+        if ends is not None and length is not None and op != "<=>":
+            return _compared(compare(ends[0], op, ends[1] + length))
+    return Meaning()
+
+
+def _compared(comparison: Compare) -> Meaning:
+    opposite = Compare(comparison.op.negation, comparison.left, comparison.right)
+    return Meaning(None, comparison, opposite)
+
+
+def _null_safe(left: Term, right: Term) -> Meaning:
+    equal = compare(left, "=", right)
+    if isinstance(left, Var) and isinstance(right, Var):
+        return Meaning(None, either(equal, both(Ignore(left), Ignore(right))), TRUE)
+    if isinstance(left, Const) or isinstance(right, Const):
+        return Meaning(None, equal, TRUE)
+    return Meaning()
+
+
+def _listed(below: tuple[Meaning, ...]) -> Meaning:
+    operand, *options = (part.term for part in below)
+    known = [option for option in options if option is not None]
+    if operand is None or len(known) < len(options):
+        return Meaning()
+    return Meaning(
+        None,
+        either(*(compare(operand, "=", option) for option in known)),
+        both(*(compare(operand, "<>", option) for option in known)),
+    )
+
+
+def _length(expression: Expression) -> Duration | None:
+    """The constant duration that an expression is, or None."""
+    match expression:
+        case Literal(value=int(length), of=of) if of == INTERVAL:
+            return length
+        case Negation(operand=operand):
+            length_ = _length(operand)
+            return None if length_ is None else -length_
+        case _:
+            return None
+
+
+def _ends(node: Expression, below: tuple[Meaning, ...]) -> tuple[Term, Term] | None:
+    if not (isinstance(node, Arithmetic) and node.op == "-" and node.type == INTERVAL):
+        return None
+    left, right = below[0].term, below[1].term
+    return None if left is None or right is None else (left, right)

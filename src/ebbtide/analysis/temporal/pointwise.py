@@ -1,0 +1,138 @@
+"""Temporal facts of operators on one relation (paper 5, definitions 12 to 15).
+
+Law: an output change of such an operator is brought about by an input change, ``y`` below, of the
+same row, group or partition.  If it is still to come, so is ``y``; hence the output waits for what
+``y`` waits for.  Its interval begins within that of ``y``.
+"""
+
+from __future__ import annotations
+
+from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Named
+from ebbtide.analysis.formula.dnf import Dnf
+from ebbtide.analysis.formula.formula import Formula, Ignore, both, compare, either
+from ebbtide.analysis.formula.terms import Term, Var
+from ebbtide.analysis.temporal.edge import (
+    FROM,
+    TO,
+    Copy,
+    Edge,
+    allowing_nulls,
+    made,
+    shown_as,
+    time_columns,
+)
+from ebbtide.analysis.temporal.frame import reach
+from ebbtide.analysis.temporal.meaning import holding, term_of
+from ebbtide.core.schema import Schema
+
+
+def renamed(node: Alias, below: Edge) -> Edge:
+    """The columns under other names."""
+    return made(
+        node.schema, below.kind, below.facts, below.bounds, shown_as(below.columns, node.schema)
+    )
+
+
+def filtered(node: Filter, below: Edge) -> Edge:
+    """The rows of which the predicate's temporal part is true (definition 12)."""
+    facts = below.facts.where(holding(node.predicate, below.schema, below.columns))
+    return made(node.schema, below.kind, facts, below.bounds)
+
+
+def mapped(node: Map, below: Edge) -> Edge:
+    """New times are terms of old ones (definitions 13 and 14)."""
+    y = below.copy("m")
+    shown = {y.valid_from: FROM, y.valid_to: TO} if below.is_snapshot else {}
+    return _columns(node.columns, node.schema, y, y.facts, shown)
+
+
+def distinct(node: Distinct, below: Edge) -> Edge:
+    """A row comes or goes with a change of its own."""
+    y = below.copy("d")
+    facts = y.facts.where(begins_within(y))
+    return made(node.schema, below.kind, facts, y.bounds, shown_as(y.columns, node.schema))
+
+
+def grouped(node: Aggregate, below: Edge) -> Edge:
+    """A group's row changes with a row of the group (definition 15)."""
+    y = below.copy("g")
+    return _columns(node.keys, node.schema, y, y.facts.where(begins_within(y)), {})
+
+
+def ranked(node: TopN, below: Edge) -> Edge:
+    """Any row of a partition may come or go with a change of the partition."""
+    z, y = below.copy("z"), below.copy("y")
+    return _of_partition(node.schema, z, y, same_partition(node.partition_by, z, y))
+
+
+def framed(node: Over, below: Edge) -> Edge:
+    """A row's values change with the rows of its frame."""
+    z, y = below.copy("z"), below.copy("y")
+    partition = same_partition(node.partition_by, z, y)
+    return _of_partition(node.schema, z, y, both(partition, reach(node).affects(z, y)))
+
+
+def recut(below: Edge) -> Edge:
+    """The same rows; changes are merged or cut, so that they begin within others."""
+    y = below.copy("c")
+    facts = y.facts.where(begins_within(y))
+    return made(below.schema, below.kind, facts, y.bounds, shown_as(y.columns, below.schema))
+
+
+def begins_within(*copies: Copy) -> Formula:
+    """That the output's interval begins within those of changes or rows that make it."""
+    if not any(copy.edge.is_snapshot for copy in copies):
+        return both()
+    return both(compare(FROM, "<", TO), *(copy.covers(FROM) for copy in copies))
+
+
+def same_partition(keys: tuple[Expression, ...], a: Copy, b: Copy) -> Formula:
+    """That two rows agree on expressions, as far as times go; NULLs are equal."""
+    found: list[Formula] = []
+    for key in keys:
+        mine = term_of(key, a.edge.schema, a.columns)
+        other = term_of(key, b.edge.schema, b.columns)
+        if mine is None or other is None:
+            continue
+        equal = compare(mine, "=", other)
+        if isinstance(mine, Var) and isinstance(other, Var):
+            equal_or_null = either(equal, both(Ignore(mine), Ignore(other)))
+            found.append(equal_or_null if _nullable(key) else equal)
+        elif not _nullable(key):
+            found.append(equal)
+    return both(*found)
+
+
+def _nullable(key: Expression) -> bool:
+    return Named("key", key).column.nullable
+
+
+def _of_partition(schema: Schema, z: Copy, y: Copy, together: Formula) -> Edge:
+    facts = z.facts.conjoin(y.facts).where(both(together, begins_within(z, y)))
+    edge = made(schema, z.edge.kind, facts, y.bounds, shown_as(z.columns, schema))
+    return Edge(schema, edge.kind, allowing_nulls(edge.facts, schema), edge.bounds)
+
+
+def _columns(
+    columns: tuple[Named, ...], schema: Schema, y: Copy, facts: Dnf, shown: dict[Var, Var]
+) -> Edge:
+    """Named expressions over ``y`` as the first columns of a schema.
+
+    A column that is passed on keeps its variable; other terms are defined by theirs.
+    """
+    outside = time_columns(schema)
+    terms: dict[Var, Term] = {}
+    for place, named in enumerate(columns):
+        if place not in outside:
+            continue
+        term = term_of(named.expression, y.edge.schema, y.columns)
+        if isinstance(named.expression, Ref) and isinstance(term, Var) and term not in shown:
+            shown[term] = outside[place]
+        elif term is not None:
+            terms[outside[place]] = term
+    for variable, term in terms.items():
+        facts = facts.define(variable, term)
+    edge = made(schema, y.edge.kind, facts, y.bounds, shown)
+    return Edge(schema, edge.kind, allowing_nulls(edge.facts, schema), edge.bounds)

@@ -1,0 +1,156 @@
+"""Temporal facts of operators that deal with time: windows, and the way back to facts.
+
+Law: a window's change is valid over the interval that its time and the window fix; one that counts
+rows changes with rows that come before its end.  ISTREAM, DSTREAM and RSTREAM say something about
+an instant once ``now`` has come to it, so they wait for an input besides: ``now`` is at or beyond
+the progress of all of them.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.window import (
+    Cumulate,
+    Dstream,
+    Fixed,
+    Hop,
+    Istream,
+    Now,
+    Range,
+    Rows,
+    Rstream,
+    Session,
+    Tumble,
+    Unbounded,
+    Window,
+)
+from ebbtide.analysis.formula.dnf import Dnf
+from ebbtide.analysis.formula.formula import Formula, Ignore, Not, both, compare
+from ebbtide.analysis.formula.streambound import Bounded, StreamBound
+from ebbtide.analysis.formula.terms import Ceil, Floor, Var
+from ebbtide.analysis.temporal.edge import (
+    FROM,
+    TO,
+    Copy,
+    Edge,
+    made,
+    same,
+    shown_as,
+)
+
+START, END, INSTANT = Var("", "window_start"), Var("", "window_end"), Var("", "instant")
+
+
+def windowed(node: Window, below: Edge) -> Edge:
+    """Facts as rows of an interval."""
+    if isinstance(node.spec, Rows):
+        return _row_window(node, node.spec, below)
+    on = below.columns[below.schema.position(node.on)]
+    facts = _defined(_present(below.facts, on), node.spec, on).where(compare(FROM, "<", TO))
+    return made(node.schema, Kind.SNAPSHOT, facts, below.bounds)
+
+
+def assigned(node: Tumble | Hop | Cumulate, below: Edge) -> Edge:
+    """Facts with the bounds of their windows."""
+    on = below.columns[below.schema.position(node.on)]
+    facts = _present(below.facts, on)
+    match node:
+        case Tumble(size_us=size):
+            facts = facts.define(START, Floor(on, size)).define(END, START + size)
+        case Hop(size_us=size):
+            facts = facts.where(both(compare(START, "<=", on), compare(on, "<", START + size)))
+            facts = facts.define(END, START + size)
+        case Cumulate(step_us=step, size_us=size):
+            facts = facts.define(START, Floor(on, size)).where(
+                both(
+                    compare(on, "<", END),
+                    compare(END, "<=", START + size),
+                    compare(START + step, "<=", END),
+                    compare(END, "<=", on + size),
+                )
+            )
+        case _:
+            assert_never(node)
+    return made(node.schema, below.kind, facts, below.bounds)
+
+
+def in_session(node: Session, below: Edge) -> Edge:
+    """A row's session changes with a row that touches it, before or after."""
+    z, y = below.copy("z"), below.copy("y")
+    place = below.schema.position(node.on)
+    here, there = z.columns[place], y.columns[place]
+    facts = _present(_present(z.facts, here).conjoin(y.facts), there).where(
+        both(
+            _same_columns(node.partition_by, z, y),
+            compare(START, "<=", here),
+            compare(here + node.gap_us, "<=", END),
+            compare(START, "<=", there + node.gap_us),
+            compare(there, "<=", END),
+        )
+    )
+    return made(node.schema, below.kind, facts, y.bounds, shown_as(z.columns, node.schema))
+
+
+def streamed(node: Istream | Dstream | Rstream, below: Edge) -> Edge:
+    """The instants at which rows came, went or were there."""
+    y = below.copy("s")
+    facts = y.facts
+    if below.is_snapshot:
+        last = "<" if isinstance(node, Rstream) else "<="
+        facts = facts.where(
+            both(compare(y.valid_from, "<=", INSTANT), compare(INSTANT, last, y.valid_to))
+        )
+    heard = {atom.bound for atom in y.bounds.atoms}
+    reached = StreamBound.of(*(Bounded(INSTANT, bound) for bound in sorted(heard)))
+    bounds = y.bounds if y.bounds.is_static else y.bounds.conjoin(reached)
+    return made(node.schema, Kind.FACT, facts, bounds, shown_as(y.columns, node.schema))
+
+
+def _defined(facts: Dnf, spec: Range | Fixed | Now | Unbounded, on: Var) -> Dnf:
+    match spec:
+        case Range(size_us=size, slide_us=slide):
+            if slide is None:
+                return facts.define(FROM, on).define(TO, FROM + size)
+            return facts.define(FROM, Ceil(on, slide)).define(TO, Ceil(on + size, slide))
+        case Fixed(size_us=size):
+            return facts.define(FROM, on).define(TO, Floor(on, size) + size)
+        case Now():
+            return facts.define(FROM, on).define(TO, FROM + 1)
+        case Unbounded():
+            return facts.define(FROM, on)
+        case _:
+            assert_never(spec)
+
+
+def _row_window(node: Window, spec: Rows, below: Edge) -> Edge:
+    """A row's interval changes with rows of its partition, from their time on."""
+    z, y = below.copy("z"), below.copy("y")
+    place = below.schema.position(node.on)
+    here, there = z.columns[place], y.columns[place]
+    facts = _present(_present(z.facts, here).conjoin(y.facts), there).where(
+        both(
+            _same_columns(spec.partition_by, z, y),
+            compare(here, "<=", FROM),
+            compare(there, "<=", FROM),
+            compare(FROM, "<", TO),
+        )
+    )
+    return made(node.schema, Kind.SNAPSHOT, facts, y.bounds, shown_as(z.columns, node.schema))
+
+
+def _present(facts: Dnf, variable: Var) -> Dnf:
+    return facts.where(Not(Ignore(variable)))
+
+
+def _same_columns(names: tuple[str, ...], z: Copy, y: Copy) -> Formula:
+    schema = z.edge.schema
+    places = [schema.position(name) for name in names]
+    return both(
+        *(
+            same(z.columns[place], y.columns[place], schema[place].nullable)
+            for place in places
+            if place in z.columns
+        )
+    )
