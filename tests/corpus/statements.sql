@@ -305,6 +305,8 @@ SELECT CAST(auction AS TINYINT), CAST(auction AS SMALLINT), CAST(auction AS DOUB
 
 SELECT CAST(NULL AS ARRAY<INT>), CAST(NULL AS STRUCT<a: INT, b: ARRAY<STRING>>);
 
+SELECT CAST(90 AS INTERVAL DAY TO SECOND), CAST(auction AS INTERVAL DAY TO SECOND) FROM bids;
+
 SELECT 5, 5L, 5S, 5Y, 1.5, 1.5D, 1.5BD, 1e3, 1.5E-3, .5;
 
 SELECT 'single', "double", 'it''s', 'it\'s', "say ""hi""", 'one' ' two', r'raw\n', 'tab\tnewline\n', '\u00e9';
