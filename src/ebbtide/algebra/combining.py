@@ -27,6 +27,7 @@ from ebbtide.algebra.literal_text import natural_decimal
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.type_rules import can_coerce, common_type, common_type_of, decimal_for
 from ebbtide.core.types import (
+    BIGINT,
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -70,7 +71,7 @@ def negate(operand: Expression) -> Expression:
 
 def compare(op: str, left: Expression, right: Expression) -> Expression:
     """``left op right`` for a comparison."""
-    common = common_type(*_exact_types(left, right))
+    common = common_type(*exact_types(left, right))
     if common is None:
         raise BindError(
             "type-mismatch",
@@ -153,7 +154,7 @@ def _common(what: str, expressions: tuple[Expression, ...]) -> Type:
     return common
 
 
-def _exact_types(left: Expression, right: Expression) -> tuple[Type, Type]:
+def exact_types(left: Expression, right: Expression) -> tuple[Type, Type]:
     """The types, a whole constant beside a decimal being a decimal of its digits."""
     return _beside(left, right), _beside(right, left)
 
@@ -168,7 +169,7 @@ def _beside(mine: Expression, other: Expression) -> Type:
 
 def _operand_types(op: str, left: Expression, right: Expression) -> tuple[Type, Type]:
     """What the operands of an arithmetic operator are cast to."""
-    a, b = _exact_types(left, right)
+    a, b = exact_types(left, right)
     if NULL in (a, b):
         a, b = _beside_null(op, a, b)
     if STRING in (a, b) and a != b:
@@ -185,14 +186,14 @@ def _operand_types(op: str, left: Expression, right: Expression) -> tuple[Type, 
 def _beside_null(op: str, a: Type, b: Type) -> tuple[Type, Type]:
     """NULL is what makes sense beside the other operand."""
     if a == b:
-        return DOUBLE, DOUBLE
+        return (BIGINT, BIGINT) if op == "DIV" else (DOUBLE, DOUBLE)
     other = b if a == NULL else a
     if other == INTERVAL and op in ("*", "/"):
         meant: Type = DOUBLE
     elif other in (TIMESTAMP, DATE) and op == "+":
         meant = INTERVAL
     else:
-        meant = DOUBLE if other == STRING else other
+        meant = other
     return (meant, b) if a == NULL else (a, meant)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ebbtide.algebra.casts import cast, coerce
-from ebbtide.algebra.combining import arithmetic, case, compare, is_null, not_
+from ebbtide.algebra.combining import arithmetic, case, compare, exact_types, is_null, not_
 from ebbtide.algebra.expression import Call, Cast, Expression, Field, Literal, Ref
 from ebbtide.algebra.functions import FORMS, function
 from ebbtide.algebra.printing import sql, sql_round_type
@@ -134,6 +134,12 @@ def _round(arguments: Arguments) -> Expression:
     return made if type_ is None else cast(made, type_)
 
 
+def _pmod(arguments: Arguments) -> Expression:
+    if len(arguments) == 2:
+        arguments = tuple(map(coerce, arguments, exact_types(*arguments)))
+    return plain_call("PMOD", arguments)
+
+
 def _log(arguments: Arguments) -> Expression:
     return plain_call("LN" if len(arguments) == 1 else "LOG", arguments)
 
@@ -175,6 +181,7 @@ OWN_MAKERS: dict[str, Callable[[Arguments], Expression]] = {
     "ARRAY": _array,
     "STRUCT": _struct,
     "ROUND": _round,
+    "PMOD": _pmod,
     "LOG": _log,
     "TO_DATE": _reading("TO_DATE", DATE),
     "TO_TIMESTAMP": _reading("TO_TIMESTAMP", TIMESTAMP),

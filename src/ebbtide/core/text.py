@@ -215,7 +215,7 @@ def read_zone(given: str) -> tzinfo | None:
         return timezone(-shift if match[1] == "-" else shift)
     try:
         return ZoneInfo(given) if "/" in given else None
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         return None
 
 

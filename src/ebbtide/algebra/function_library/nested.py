@@ -27,6 +27,10 @@ def _element(types: Types) -> Type:
     return types[0].element if isinstance(types[0], ArrayType) else NULL
 
 
+def _known_array(given: Type) -> Type | None:
+    return given if isinstance(given, ArrayType) else None
+
+
 def _place(given: Type) -> Type | None:
     return INT if isinstance(given, IntegerType) and given.bits <= INT.bits else None
 
@@ -34,7 +38,7 @@ def _place(given: Type) -> Type | None:
 def _array_contains(types: Types) -> Types:
     check_count("ARRAY_CONTAINS(array, x)", types, 2, 2)
     items, value = types
-    element = items.element if isinstance(items, ArrayType) else None
+    element = items.element if isinstance(items, ArrayType) and value != NULL else None
     common = None if element is None else common_type(element, value, strings=False)
     if common is None:
         raise BindError("type-mismatch", f"{items} cannot contain {value}")
@@ -71,7 +75,7 @@ NESTED_FUNCTIONS = (
         FAMILY,
         "ELEMENT_AT(array, place)",
         "The item at a place, from 1, or from the end if negative; an error outside of the array.",
-        (array, _place),
+        (_known_array, _place),
         _element,
         may_be_null=True,
     ),

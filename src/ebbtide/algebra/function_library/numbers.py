@@ -74,7 +74,7 @@ def _pmod(types: Types) -> Types:
 
 def _bits(types: Types) -> Types:
     check_count("BIT_AND(x, y)", types, 2, 2)
-    common = common_type(*types, strings=False)
+    common = common_type(*types)
     if common == NULL:
         common = INT
     if not isinstance(common, IntegerType):

@@ -175,6 +175,11 @@ def exactly(type_: Type) -> Parameter:
     return lambda given: type_ if can_coerce(given, type_) else None
 
 
+def only(type_: Type) -> Parameter:
+    """A parameter of one type; nothing but NULL is implicitly cast to it."""
+    return lambda given: type_ if given == type_ or isinstance(given, NullType) else None
+
+
 def text_or_bytes(given: Type) -> Type | None:
     """BINARY as it is; all else is text."""
     return BINARY if given == BINARY else exactly(STRING)(given)

@@ -11,6 +11,7 @@ from ebbtide.algebra.function_library.signature import (
     first,
     text_or_bytes,
 )
+from ebbtide.algebra.type_rules import common_type_of
 from ebbtide.core.types import BINARY, BOOLEAN, INT, STRING, ArrayType, Type
 from ebbtide.errors import BindError
 
@@ -22,6 +23,9 @@ COUNT = exactly(INT)
 def _concat(types: Types) -> Types:
     if types and all(type_ == BINARY for type_ in types):
         return types
+    if types and all(isinstance(type_, ArrayType) for type_ in types):
+        common = common_type_of(types)
+        return types if common is None else (common,) * len(types)
     return tuple(_texts("CONCAT(text, ...)", type_, False) for type_ in types)
 
 
@@ -41,11 +45,11 @@ def _texts(usage: str, given: Type, arrays: bool) -> Type:
 
 
 def _text_or_array(given: Type) -> Type | None:
-    return given if isinstance(given, ArrayType) else TEXT(given)
+    return given if isinstance(given, ArrayType) else text_or_bytes(given)
 
 
-def _first_or_binary(types: Types) -> Type:
-    return BINARY if types and types[0] == BINARY else STRING
+def _joined(types: Types) -> Type:
+    return types[0] if types else STRING
 
 
 STRING_FUNCTIONS = (
@@ -121,9 +125,9 @@ STRING_FUNCTIONS = (
     custom(
         FAMILY,
         "CONCAT(text, ...)",
-        "The texts, or BINARY values, one after the other.",
+        "The texts, BINARY values or arrays, one after the other.",
         _concat,
-        _first_or_binary,
+        _joined,
     ),
     custom(
         FAMILY,
@@ -153,7 +157,7 @@ STRING_FUNCTIONS = (
     define(
         FAMILY,
         "REVERSE(text)",
-        "The characters of a text, or the items of an array, in reverse order.",
+        "The characters of a text, bytes of a BINARY or items of an array in reverse order.",
         (_text_or_array,),
         first,
     ),

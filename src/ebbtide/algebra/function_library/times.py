@@ -5,7 +5,14 @@ All of them see the calendar of the session's zone, which is UTC unless it is se
 
 from __future__ import annotations
 
-from ebbtide.algebra.function_library.signature import Function, day, define, exactly, form
+from ebbtide.algebra.function_library.signature import (
+    Function,
+    day,
+    define,
+    exactly,
+    form,
+    only,
+)
 from ebbtide.core.types import (
     BIGINT,
     DATE,
@@ -35,10 +42,6 @@ def _count(given: Type) -> Type | None:
 
 def _null(given: Type) -> Type | None:
     return INT if isinstance(given, NullType) else None
-
-
-def _only_instant(given: Type) -> Type | None:
-    return TIMESTAMP if given == TIMESTAMP or isinstance(given, NullType) else None
 
 
 def _whole(given: Type) -> Type | None:
@@ -129,7 +132,7 @@ _TEXTS = (
         FAMILY,
         "TO_TIMESTAMP(text[, pattern])",
         "The instant that a text says; without a pattern the same as a CAST.",
-        (TEXT, TEXT),
+        (only(STRING), TEXT),
         TIMESTAMP,
     ),
 )
@@ -140,7 +143,7 @@ _NUMBERS = (
             FAMILY,
             f"UNIX_{unit}(t)",
             f"The {unit_name} since the epoch, rounded down.",
-            (_only_instant,),
+            (only(TIMESTAMP),),
             BIGINT,
         )
         for unit, unit_name in (
@@ -149,7 +152,7 @@ _NUMBERS = (
             ("SECONDS", "seconds"),
         )
     ),
-    define(FAMILY, "UNIX_DATE(day)", "The days since the epoch.", (exactly(DATE),), INT),
+    define(FAMILY, "UNIX_DATE(day)", "The days since the epoch.", (only(DATE),), INT),
     define(
         FAMILY,
         "TIMESTAMP_MICROS(x)",

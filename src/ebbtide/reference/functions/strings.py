@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from ebbtide.core.types import ArrayType, BinaryType
 from ebbtide.core.values import Value
 from ebbtide.errors import EvaluationError
-from ebbtide.reference.functions.context import Evaluation, plain
+from ebbtide.reference.functions.context import Context, Evaluation, plain
 
 S = TypeVar("S", str, bytes)
 
@@ -42,10 +43,14 @@ def _padding(text: str, length: int, pad: str) -> str:
     return (pad * missing)[:missing]
 
 
-def _concat(*parts: str | bytes) -> str | bytes:
-    if parts and isinstance(parts[0], bytes):
-        return b"".join(part for part in parts if isinstance(part, bytes))
-    return "".join(part for part in parts if isinstance(part, str))
+def _concat(context: Context, *parts: Value) -> Value:
+    match context.type:
+        case BinaryType():
+            return b"".join(parts)
+        case ArrayType():
+            return tuple(item for part in parts for item in part)
+        case _:
+            return "".join(parts)
 
 
 def _concat_ws(separator: str | None, *parts: Value) -> str | None:
@@ -102,7 +107,7 @@ STRINGS: dict[str, Evaluation] = {
     "TRIM": plain(lambda text, characters=" ": text.strip(characters)),
     "LTRIM": plain(lambda text, characters=" ": text.lstrip(characters)),
     "RTRIM": plain(lambda text, characters=" ": text.rstrip(characters)),
-    "CONCAT": plain(_concat),
+    "CONCAT": _concat,
     "CONCAT_WS": plain(_concat_ws),
     "REPLACE": plain(_replace),
     "TRANSLATE": plain(_translate),
