@@ -16,7 +16,7 @@ import pyarrow as pa
 from numba import njit
 
 from ebbtide.state.arrays import Hashes, Ints
-from ebbtide.state.batch import FROM, Codes, codes
+from ebbtide.state.batch import Codes, codes, key_hash
 from ebbtide.state.columns import all_words, column
 
 
@@ -28,6 +28,17 @@ class Groups:
     keys: Any
     hashes: Hashes
 
+    def number(self, batch: Any, columns: Sequence[int], hashes: Hashes) -> Ints:
+        """The numbers of the rows of one more batch, all of which belong to a group or to none.
+
+        A row of no group has the number -1.
+        """
+        own = range(self.keys.num_columns)
+        again = grouped([self.keys, batch], [own, columns], [self.hashes, hashes])
+        known = np.full(again.count, -1, np.int64)
+        known[again.numbers[0][: self.count]] = np.arange(self.count)
+        return known[again.numbers[1]]
+
     @property
     def count(self) -> int:
         """How many groups there are."""
@@ -37,13 +48,17 @@ class Groups:
 def grouped(
     batches: Sequence[Any], columns: Sequence[Sequence[int]], hashes: Sequence[Hashes]
 ) -> Groups:
-    """Groups of rows by the key columns of their batch; ``hashes`` are those of the keys."""
+    """Groups of rows by the key columns of their batch; ``hashes`` are those of the keys.
+
+    Without key columns there is one group, even if there are no rows.
+    """
     width = len(columns[0])
+    if not width:
+        none = tuple(np.zeros(len(part), np.int64) for part in hashes)
+        return Groups(none, pa.table({}), hash_without_key())
     names = [f"k{i}" for i in range(width)]
     keys = [
         pa.Table.from_arrays([column(batch, i) for i in chosen], names=names)
-        if width
-        else batch.select([FROM])
         for batch, chosen in zip(batches, columns, strict=True)
     ]
     together = pa.concat_tables(keys).combine_chunks()
@@ -53,10 +68,12 @@ def grouped(
     numbers = tuple(
         found.ids[end - len(part) : end] for part, end in zip(hashes, ends, strict=True)
     )
-    firsts = together.select(names) if width else together.select([])
-    if width:
-        firsts = firsts.take(pa.array(found.first))
-    return Groups(numbers, firsts, all_hashes[found.first])
+    return Groups(numbers, together.take(pa.array(found.first)), all_hashes[found.first])
+
+
+def hash_without_key() -> Hashes:
+    """The hash of the key without columns."""
+    return key_hash(pa.table({"none": pa.array([0])}), ())
 
 
 def _exact(table: Any, columns: range, hashes: Hashes) -> Codes:

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.kernels.grouping import hash_without_key
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Hashes, Ints, differs, order_by
@@ -145,7 +146,7 @@ def touched(
         hashes.append(turning)
         since.append(np.full(len(turning), times.before + 1, np.int64))
     if always and times.owner and not output.segments:
-        hashes.append(_hash_without_key())
+        hashes.append(hash_without_key())
         since.append(np.array([NEG_INF], np.int64))
     return replace(earliest(np.concatenate(hashes), np.concatenate(since)), inputs=new)
 
@@ -227,7 +228,3 @@ def _clipped(changes: Batch, since: Ints) -> Any:
     if (starts >= since).all():
         return changes
     return with_times(changes, np.maximum(starts, since), ints(changes, TO), ints(changes, DIFF))
-
-
-def _hash_without_key() -> Hashes:
-    return key_hash(pa.table({"none": pa.array([0])}), ())

@@ -1,0 +1,207 @@
+"""The accumulators of COUNT, SUM, AVG and the variances, moved by rows that come and go.
+
+Law: the accumulator of a group at an instant is the sum over the rows that are valid then; a row
+adds its values where it begins and takes them away where it ends.  When the last row with a value
+goes, its sums are exactly 0 again, whatever rounding there was.
+
+Each group has ``whole`` words and ``reals``; each `Moment` a stretch of both:
+
+| kind | whole | reals |
+|---|---|---|
+| COUNT | rows with a value | |
+| WHOLE | rows, sum in 3 words, then squares in 3 | |
+| REAL | rows, NaNs, +inf, -inf | sum as a pair, sum of sizes now, and its peak, squares as a pair |
+
+The first whole word counts all rows of the group.  A REAL sum is trusted while the sizes of what
+it adds up have not fallen far below their peak, where the pair's last bits are of what is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ebbtide.kernels.arithmetic import add_real, add_whole, square, two_product
+from ebbtide.state.arrays import Hashes, Ints
+
+_TRUST = 2.0**-20
+
+
+class Kind(IntEnum):
+    """How the values of a moment are summed."""
+
+    COUNT = 0
+    WHOLE = 1
+    REAL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What is summed over the rows in which all arguments are present and the filter is TRUE."""
+
+    arguments: tuple[int, ...]
+    filter: int | None
+    kind: Kind
+    squares: bool = False
+
+    @property
+    def wholes(self) -> int:
+        """How many whole words it takes."""
+        return (1, 7 if self.squares else 4, 4)[self.kind]
+
+    @property
+    def reals(self) -> int:
+        """How many reals it takes."""
+        return (6 if self.squares else 4) if self.kind is Kind.REAL else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values of some rows for each moment; a moment without values has zeros."""
+
+    present: npt.NDArray[np.bool_]
+    low: Hashes
+    high: Hashes
+    real: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulators:
+    """One line of words and reals per group, or per segment."""
+
+    whole: Hashes
+    real: npt.NDArray[np.float64]
+
+    @staticmethod
+    def zeros(count: int, moments: tuple[Moment, ...]) -> Accumulators:
+        """Accumulators of no rows at all."""
+        return Accumulators(
+            np.zeros((count, 1 + sum(m.wholes for m in moments)), np.uint64),
+            np.zeros((count, sum(m.reals for m in moments)), np.float64),
+        )
+
+
+def plan_of(moments: tuple[Moment, ...]) -> Ints:
+    """For each moment its kind, whether it has squares, and where its words and reals begin."""
+    rows, whole, real = [], 1, 0
+    for moment in moments:
+        rows.append((int(moment.kind), int(moment.squares), whole, real))
+        whole, real = whole + moment.wholes, real + moment.reals
+    return np.array(rows, np.int64).reshape(-1, 4)
+
+
+@njit(cache=True)
+def _move(
+    plan: Any,
+    whole: Any,
+    real: Any,
+    present: Any,
+    low: Any,
+    high: Any,
+    reals: Any,
+    row: int,
+    n: int,
+) -> None:
+    """Adds a row ``n`` times to one line of accumulators."""
+    whole[0] += np.uint64(n)
+    for m in range(len(plan)):
+        if not present[m, row]:
+            continue
+        kind, squares, at, real_at = plan[m]
+        whole[at] += np.uint64(n)
+        if kind == 1:
+            add_whole(whole, at + 1, low[m, row], high[m, row], n)
+            if squares:
+                square_low, square_high = square(low[m, row])
+                add_whole(whole, at + 4, square_low, square_high, n)
+        elif kind == 2:
+            x = reals[m, row]
+            if np.isfinite(x):
+                add_real(real, real_at, x, 0.0, n)
+                real[real_at + 2] += n * abs(x)
+                if squares:
+                    first, second = two_product(x, x)
+                    add_real(real, real_at + 4, first, second, n)
+            elif np.isnan(x):
+                whole[at + 1] += np.uint64(n)
+            elif x > 0:
+                whole[at + 2] += np.uint64(n)
+            else:
+                whole[at + 3] += np.uint64(n)
+
+
+@njit(cache=True)
+def _settle(plan: Any, whole: Any, real: Any) -> Any:
+    """Resets what is empty; gives whether every sum can be trusted."""
+    trusted = True
+    for m in range(len(plan)):
+        kind, squares, at, real_at = plan[m]
+        if kind != 2:
+            continue
+        finite = whole[at] - whole[at + 1] - whole[at + 2] - whole[at + 3]
+        if finite == np.uint64(0):
+            for k in range(6 if squares else 4):
+                real[real_at + k] = 0.0
+            continue
+        mass = real[real_at + 2]
+        real[real_at + 3] = max(real[real_at + 3], mass)
+        if not (mass >= _TRUST * real[real_at + 3]) or not np.isfinite(real[real_at]):
+            trusted = False
+        if squares and not np.isfinite(real[real_at + 4] + real[real_at + 5]):
+            trusted = False
+    return trusted
+
+
+@njit(cache=True)
+def sweep(
+    plan: Any,
+    start_whole: Any,
+    start_real: Any,
+    groups: Ints,
+    at: Ints,
+    rows: Ints,
+    steps: Ints,
+    marks: Ints,
+    present: Any,
+    low: Any,
+    high: Any,
+    reals: Any,
+) -> Any:
+    """The accumulators at every mark, from events sorted by group and time.
+
+    ``rows`` below zero are events without effect.  ``marks`` are the places of the events after
+    which, in their group and instant, a line is written.  Lines of ``start_*`` are moved along
+    and end as the accumulators after the last event of their group.  Gives the lines, and which
+    groups had a sum that cannot be trusted.
+    """
+    whole = np.empty((len(marks), start_whole.shape[1]), np.uint64)
+    real = np.empty((len(marks), start_real.shape[1]), np.float64)
+    doubtful = np.zeros(len(start_whole), np.bool_)
+    i = 0
+    for mark in range(len(marks)):
+        last = marks[mark]
+        group = groups[last]
+        while i <= last:
+            if rows[i] >= 0:
+                _move(
+                    plan,
+                    start_whole[groups[i]],
+                    start_real[groups[i]],
+                    present,
+                    low,
+                    high,
+                    reals,
+                    rows[i],
+                    steps[i],
+                )
+            i += 1
+        if not _settle(plan, start_whole[group], start_real[group]):
+            doubtful[group] = True
+        whole[mark] = start_whole[group]
+        real[mark] = start_real[group]
+    return whole, real, doubtful

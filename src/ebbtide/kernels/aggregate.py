@@ -1,0 +1,73 @@
+"""A row per group, with the group's keys and aggregates.
+
+Law: at every instant the row of a group is its keys and each call's value over the rows of the
+group that are valid then; an empty group has none, except the one without keys.
+State: the input's changes by group, the emitted rows that may still change, and, if all calls are
+    sums (COUNT, SUM, AVG, the variances), the accumulators of each group at ``now``.
+Emits: per group the row over each stretch between end points that begins by ``now``; the one that
+    spans ``now`` ends at the next end point.
+Forgets: what ended by the horizon of the input.
+
+    rows of a group  |------- 3 -------)      |--- 4 ---)
+                           |------- 5 -------)
+    SUM              |- 3 -|---- 8 ----|- 5 -)|--- 4 ---)
+                                     ^ now: the segment with 8 is emitted up to the end of 3
+
+Two ways lead there.  If all calls are sums, rows that come and go move the accumulators, and only
+rows that begin or end in the region are read (`moving`).  Else the touched groups' valid rows are
+read and swept once in order (`sweeping`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ebbtide.kernels.accumulation import Moment
+from ebbtide.kernels.call import Call
+from ebbtide.kernels.evaluation import shared_moments
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.moving import move
+from ebbtide.kernels.sweeping import sweep_groups
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema
+from ebbtide.state.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """The kernel of GROUP BY: key columns and calls, by position."""
+
+    keys: tuple[int, ...]
+    calls: tuple[Call, ...]
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        types = [inputs[0].field(i).type for i in self.keys]
+        return batch_schema([*types, *(call.type for call in self.calls)])
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        own = tuple(range(len(self.keys)))
+        stored = Layout("input", inputs[0], self.keys)
+        emitted = Layout("output", self.output(inputs), own)
+        moments = self.moments(inputs[0])
+        if moments is None:
+            return stored, emitted
+        words = sum(m.wholes + m.reals for m in moments) + 1
+        types = [inputs[0].field(i).type for i in self.keys]
+        lines = batch_schema([*types, *(pa.int64() for _ in range(words))])
+        return stored, emitted, Layout("accumulators", lines, own, newest=True)
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        output = self.output(tuple(table.schema for table in inputs))
+        moments = self.moments(inputs[0].schema)
+        if moments is None:
+            return sweep_groups(self.keys, self.calls, inputs[0], areas, times, output)
+        return move(self.keys, self.calls, moments, inputs[0], areas, times, output)
+
+    def moments(self, schema: Any) -> tuple[Moment, ...] | None:
+        """What is summed, if all calls are sums."""
+        found = [None if call.distinct else call.moment(schema) for call in self.calls]
+        known = [moment for moment in found if moment is not None]
+        return shared_moments(known) if len(known) == len(found) else None

@@ -1,0 +1,159 @@
+"""Results that are step functions of time: one row per group and instant, or none.
+
+Law: ``difference`` gives the changes that lead from the emitted function to the new one, over
+maximal intervals and nothing where they agree.
+
+    emitted   |--- 5 ---|---- 7 ----)                   (what stands in the output area)
+    new       |--- 5 ---|- 7 -|---- 9 ------)
+    change                    |- -7 -)                  one negative, one positive
+                              |---- +9 -----)
+
+The emitted function is read from changes that may cancel each other.  At an instant all but one
+row net out, so a sum of ``diff * word`` over the changes, in arithmetic that wraps around, is the
+word of the row that is left.  No two changes have to be matched.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ebbtide.core.time import INF
+from ebbtide.state.arrays import Ints, Mask, order_by
+
+_END = INF
+
+
+class Steps(NamedTuple):
+    """A step function per group: from ``at`` on there is a row with these words, or none."""
+
+    groups: Ints
+    at: Ints
+    alive: Mask
+    words: Ints
+
+
+class Difference(NamedTuple):
+    """Changes; ``source`` is the new step that each has its words from, or ``~`` the emitted."""
+
+    groups: Ints
+    valid_from: Ints
+    valid_to: Ints
+    diff: Ints
+    source: Ints
+
+
+def emitted_steps(groups: Ints, starts: Ints, ends: Ints, diff: Ints, words: Ints) -> Steps:
+    """The step functions of which changes are the sum."""
+    both = np.concatenate([groups, groups])
+    at = np.concatenate([starts, ends])
+    order = order_by(both, at)
+    return Steps(*_unfolded(both[order], at[order], order, diff, words))
+
+
+def difference(new: Steps, until: Ints, old: Steps) -> Difference:
+    """From ``old`` to ``new``; the new function of a group ends at its ``until``."""
+    return Difference(*_difference(*new, until, *old))
+
+
+@njit(cache=True)
+def _unfolded(groups: Ints, at: Ints, order: Ints, diff: Ints, words: Ints) -> Any:
+    n, width = len(groups), words.shape[1]
+    out_groups = np.empty(n, np.int64)
+    out_at = np.empty(n, np.int64)
+    out_alive = np.empty(n, np.bool_)
+    out_words = np.empty((n, width), np.int64)
+    level = 0
+    current = np.zeros(width, np.int64)
+    count = 0
+    for i in range(n):
+        row, sign = order[i], 1
+        if row >= len(diff):
+            row, sign = row - len(diff), -1
+        level += sign * diff[row]
+        for w in range(width):
+            current[w] += sign * diff[row] * words[row, w]
+        if i + 1 < n and groups[i + 1] == groups[i] and at[i + 1] == at[i]:
+            continue
+        out_groups[count] = groups[i]
+        out_at[count] = at[i]
+        out_alive[count] = level != 0
+        out_words[count] = current
+        count += 1
+    return out_groups[:count], out_at[:count], out_alive[:count], out_words[:count]
+
+
+@njit(cache=True)
+def _same(left: Any, i: int, right: Any, j: int) -> Any:
+    """Whether both places have a row, and the same one."""
+    if i < 0 or j < 0:
+        return False
+    equal = True
+    for w in range(left.shape[1]):
+        equal &= left[i, w] == right[j, w]
+    return equal
+
+
+@njit(cache=True)
+def _turn(out: Any, count: int, opened: Any, words: Any, wanted: int, t: int, sign: int) -> Any:
+    """Goes on with an open change, or closes it at ``t`` and opens the wanted one.
+
+    ``opened`` has the group, and of the open change its step and its start.
+    """
+    if not _same(words, opened[1], words, wanted):
+        if opened[1] >= 0:
+            out[count, 0], out[count, 1], out[count, 2] = opened[0], opened[2], t
+            out[count, 3], out[count, 4] = sign, opened[1] if sign > 0 else ~opened[1]
+            count += 1
+        opened[1], opened[2] = wanted, t
+    return count
+
+
+@njit(cache=True)
+def _difference(
+    new_groups: Any,
+    new_at: Any,
+    new_alive: Any,
+    new_words: Any,
+    until: Any,
+    old_groups: Any,
+    old_at: Any,
+    old_alive: Any,
+    old_words: Any,
+) -> Any:
+    out = np.empty((2 * (len(new_at) + len(old_at) + len(until)) + 2, 5), np.int64)
+    plus, minus = np.empty(3, np.int64), np.empty(3, np.int64)
+    count, i, j = 0, 0, 0
+    while i < len(new_at) or j < len(old_at):
+        group = new_groups[i] if i < len(new_at) else old_groups[j]
+        if j < len(old_at) and old_groups[j] < group:
+            group = old_groups[j]
+        plus[0], plus[1], minus[0], minus[1] = group, -1, group, -1
+        here, there = -1, -1
+        new_left = i < len(new_at) and new_groups[i] == group
+        old_left = j < len(old_at) and old_groups[j] == group
+        ended = not new_left
+        while old_left or not ended:
+            next_new = _END
+            if not ended:
+                next_new = new_at[i] if new_left else until[group]
+            t = min(next_new, old_at[j]) if old_left else next_new
+            if not ended and t == next_new:
+                here = -1
+                if new_left:
+                    here = i if new_alive[i] else -1
+                    i += 1
+                else:
+                    ended = True
+            if old_left and t == old_at[j]:
+                there = j if old_alive[j] else -1
+                j += 1
+            equal = _same(new_words, here, old_words, there)
+            count = _turn(out, count, minus, old_words, -1 if equal else there, t, -1)
+            count = _turn(out, count, plus, new_words, -1 if equal else here, t, 1)
+            new_left = i < len(new_at) and new_groups[i] == group
+            old_left = j < len(old_at) and old_groups[j] == group
+    found = out[:count].T.copy()
+    return found[0], found[1], found[2], found[3], found[4]

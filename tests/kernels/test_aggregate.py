@@ -1,0 +1,213 @@
+"""Aggregation against the reference, in both of its ways, for every aggregate of the library."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels.simulation import canonical, cut, histories, run, without_collection
+
+from ebbtide import algebra
+from ebbtide.algebra import aggregates
+from ebbtide.algebra.call import AggregateCall, SortKey
+from ebbtide.algebra.expression import Literal
+from ebbtide.algebra.relation import Named, NamedCall, Values
+from ebbtide.core.change import consolidate
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INTERVAL,
+    STRING,
+    ArrayType,
+    BooleanType,
+    DecimalType,
+    DoubleType,
+    StringType,
+)
+from ebbtide.kernels.aggregate import Aggregate
+from ebbtide.kernels.call import Call
+from ebbtide.kernels.ordering import SortColumn
+from ebbtide.state.batch import batch_schema
+
+TYPES = (BIGINT, BIGINT, DOUBLE, STRING, BOOLEAN, DecimalType(10, 2), INTERVAL)
+NAMES = ("k", "x", "d", "s", "b", "m", "i")
+INPUT = Values(Schema(tuple(Column(n, t) for n, t in zip(NAMES, TYPES, strict=True))), ())
+
+
+def arrow(type_: Any) -> Any:
+    """The Arrow type of a column."""
+    match type_:
+        case DoubleType():
+            return pa.float64()
+        case StringType():
+            return pa.string()
+        case BooleanType():
+            return pa.bool_()
+        case DecimalType():
+            return pa.decimal128(type_.precision, type_.scale)
+        case ArrayType():
+            return pa.list_(arrow(type_.element))
+        case _:
+            return pa.int64()
+
+
+SCHEMA = batch_schema([arrow(type_) for type_ in TYPES])
+ROWS = st.tuples(
+    st.sampled_from([1, 2, None]),
+    st.sampled_from([None, 0, 3, -4, 7]),
+    st.sampled_from([None, 0.5, -1.25, 8.0]),
+    st.sampled_from([None, "", "a", "b"]),
+    st.sampled_from([None, True, False]),
+    st.sampled_from([None, Decimal("1.50"), Decimal("-0.25")]),
+    st.sampled_from([None, 3, 4]),
+)
+
+
+def call(name: str, *arguments: str, **options: Any) -> AggregateCall:
+    """A call on columns of the input."""
+    refs = tuple(INPUT.ref(argument) for argument in arguments)
+    if name in ("PERCENTILE", "PERCENTILE_DISC"):
+        refs += (Literal(0.3, DOUBLE),)
+    if "filter" in options:
+        options["filter"] = INPUT.ref(options["filter"])
+    order = tuple(SortKey(INPUT.ref(o), descending=True) for o in options.pop("order", ()))
+    return AggregateCall(name, refs, order=order, **options)
+
+
+def lowered(given_: AggregateCall, by_name: bool = True) -> Call:
+    """The call as a kernel takes it."""
+    known = by_name and given_.name not in ("COLLECT", "SINGLE")
+    percentile = given_.name in ("PERCENTILE", "PERCENTILE_DISC")
+    refs = given_.arguments[:1] if percentile else given_.arguments
+    return Call(
+        given_.name if known else given_.function,
+        tuple(INPUT.schema.position(ref.column.name) for ref in refs),
+        arrow(given_.type),
+        given_.distinct,
+        None if given_.filter is None else INPUT.schema.position(given_.filter.column.name),
+        tuple(
+            SortColumn(INPUT.schema.position(s.expression.column.name), True, False)
+            for s in given_.order
+        ),
+        tuple(range(len(NAMES))),
+        0.3 if percentile else 0.5,
+    )
+
+
+SUMS = [
+    call("COUNT"),
+    call("COUNT", filter="b"),
+    call("COUNT", "s"),
+    call("SUM", "x"),
+    call("AVG", "x"),
+    call("SUM", "d", filter="b"),
+    call("AVG", "d"),
+    call("SUM", "m"),
+    call("AVG", "m"),
+    call("SUM", "i"),
+    call("AVG", "i"),
+    call("VAR_POP", "x"),
+    call("STDDEV_SAMP", "x"),
+    call("VAR_SAMP", "d"),
+    call("STDDEV_POP", "d"),
+    call("VAR_SAMP", "m"),
+]
+OTHERS = [
+    call("MIN", "x"),
+    call("MAX", "d"),
+    call("MIN", "s"),
+    call("MAX", "m", filter="b"),
+    call("BOOL_AND", "b"),
+    call("BOOL_OR", "b"),
+    call("FIRST", "s"),
+    call("LAST", "s"),
+    call("LAST", "x", order=("d",)),
+    call("LAST", "x", distinct=True),
+    call("ARG_MIN", "s", "x"),
+    call("ARG_MAX", "s", "x", order=("m",)),
+    call("MEDIAN", "x"),
+    call("MEDIAN", "d"),
+    call("PERCENTILE", "m"),
+    call("PERCENTILE_DISC", "s"),
+    call("COLLECT", "s"),
+    call("COLLECT", "x", distinct=True),
+    call("COUNT", "x", distinct=True),
+    call("SUM", "d", distinct=True, filter="b"),
+    call("AVG", "m", distinct=True),
+    call("MEDIAN", "x", distinct=True),
+    call("VAR_SAMP", "x", distinct=True),
+]
+
+
+def plan(keys: tuple[str, ...], calls: list[AggregateCall]) -> algebra.Aggregate:
+    """The operator of the reference."""
+    return algebra.Aggregate(
+        INPUT,
+        tuple(Named(key, INPUT.ref(key)) for key in keys),
+        tuple(NamedCall(f"a{i}", each) for i, each in enumerate(calls)),
+    )
+
+
+def check(
+    keys: tuple[str, ...], calls: list[AggregateCall], data: Any, by_name: bool = True
+) -> None:
+    """The kernel's output is the reference's, for every cut, order, shards and collection."""
+    positions = tuple(NAMES.index(key) for key in keys)
+    kernel = Aggregate(positions, tuple(lowered(each, by_name) for each in calls))
+    node = plan(keys, calls)
+    history = data.draw(histories([ROWS]))
+    seed, shards = data.draw(st.integers(0, 99)), data.draw(st.sampled_from([1, 2, 7]))
+    accepted: list[Any] = []
+
+    def each_step(step: Any, output: Any, emitted: Any) -> None:
+        accepted.extend(step.inputs[0])
+        assert consolidate(output) == canonical(node, [accepted], [positions], step.now)
+        assert len(consolidate(emitted)) == len(emitted), "a step shows only its net effect"
+
+    first = run(kernel, (SCHEMA,), history, keys=(positions,), each=each_step)
+    other = run(kernel, (SCHEMA,), cut(history, seed), shards, (positions,))
+    kept = run(kernel, (SCHEMA,), without_collection(cut(history, seed + 1)), 1, (positions,))
+    assert consolidate(first.output) == consolidate(other.output) == consolidate(kept.output)
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_sums_that_move(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(SUMS), min_size=1, max_size=4))
+    check(keys, calls, data)
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_calls_that_sweep(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(OTHERS), min_size=1, max_size=4))
+    calls += data.draw(st.lists(st.sampled_from(SUMS), max_size=2))
+    check(keys, calls, data)
+
+
+@given(data=st.data())
+def test_calls_as_five_functions(data) -> None:
+    # A percentile takes its share from a column there; here it is a parameter.
+    known = [each for each in [*SUMS, *OTHERS] if not each.name.startswith("PERCENTILE")]
+    calls = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=2))
+    check(("k",), calls, data, by_name=False)
+
+
+def test_every_aggregate_of_the_library_is_tried() -> None:
+    assert {each.name for each in [*SUMS, *OTHERS]} == set(aggregates.AGGREGATES) - {"SINGLE"}
+
+
+@pytest.mark.parametrize("calls", [SUMS[:8], OTHERS[:4]])
+@given(data=st.data())
+def test_aggregation_starts_again_between_any_two_steps(calls, data, tmp_path_factory) -> None:
+    kernel = Aggregate((0,), tuple(lowered(each) for each in calls))
+    history = data.draw(histories([ROWS]))
+    directory: Path = tmp_path_factory.mktemp("state")
+    stored = run(kernel, (SCHEMA,), history, keys=((0,),), directory=directory)
+    kept = run(kernel, (SCHEMA,), history, keys=((0,),))
+    assert stored.output == kept.output
