@@ -24,9 +24,17 @@ from typing import TypeAlias
 from ebbtide.analysis.formula.bounds import Conjunction
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.printing import above, at_most, joined
-from ebbtide.analysis.formula.progress import Bound, Progress, Value, evaluate, fastest
+from ebbtide.analysis.formula.progress import (
+    ALWAYS,
+    NEVER,
+    Bound,
+    Progress,
+    Value,
+    evaluate,
+    fastest,
+)
 from ebbtide.analysis.formula.progress import at_most as never_exceeds
-from ebbtide.analysis.formula.streambound import Bounded, Clause, StreamBound
+from ebbtide.analysis.formula.streambound import Bounded, Clause, StreamBound, propagated
 from ebbtide.analysis.formula.terms import Times, Var
 from ebbtide.core.time import INF, Duration, Instant
 
@@ -124,6 +132,17 @@ def passing(bounds: StreamBound) -> Pass:
             for clause in bounds.clauses
         )
     )
+
+
+def released(attributes: Iterable[Var], facts: Dnf, bounds: StreamBound) -> Pass:
+    """The pass condition of a node's rows, by its own attributes (definition 27).
+
+    One attribute that has come far enough is enough; with none that progresses nothing passes.
+    """
+    found = [UpTo(a, propagated(a, facts, bounds)) for a in attributes]
+    if any(condition.value == ALWAYS for condition in found):
+        return Pass(())
+    return Pass((tuple(condition for condition in found if condition.value != NEVER),))
 
 
 def keeping(

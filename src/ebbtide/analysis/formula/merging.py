@@ -42,11 +42,14 @@ def merge(cases: list[Conjunction], cap: int) -> list[Conjunction]:
         return merged[pair]
 
     while len(left) > cap:
-        hull = min(map(merge_at, range(len(left) - 1)), key=lambda found: found.loss).hull
-        taken = [k for k, group in enumerate(left) if group.case.implies(hull)]
-        left[taken[0]] = _Group(hull, sum(left[k].weight for k in taken))
-        for k in reversed(taken[1:]):
-            del left[k]
+        i = min(range(len(left) - 1), key=lambda k: merge_at(k).loss)
+        hull = merge_at(i).hull
+        idle = [k for k, g in enumerate(left) if k not in (i, i + 1) and g.case.implies(hull)]
+        taken = sorted((i, i + 1, *idle))
+        left[i] = _Group(hull, sum(left[k].weight for k in taken))
+        for k in reversed(taken):
+            if k != i:
+                del left[k]
     return [group.case for group in left]
 
 

@@ -60,6 +60,11 @@ class Edge:
         """The facts about the visible variables alone."""
         return self.facts.project(self.visible)
 
+    @property
+    def rows(self) -> Edge:
+        """The edge without what its changes wait for: what is known of a row that is there."""
+        return Edge(self.schema, self.kind, self.readable)
+
     def copy(self, tag: str) -> Copy:
         """The same over variables that are all hidden and of no other copy."""
         names = {*self.visible, *self.facts.variables, *self.bounds.variables}

@@ -1,0 +1,82 @@
+"""Everything that is proved about a plan, node by node.
+
+Law: ``analyse`` looks at the plan with its conditions sunk (see ``sinking``); the paths of nodes
+and of what they store are those of ``Analysis.plan``, the plan that has to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ebbtide.algebra.relation import Relation
+from ebbtide.analysis import keys as keys_
+from ebbtide.analysis import monotonicity as monotonicity_
+from ebbtide.analysis import size as size_
+from ebbtide.analysis.formula.progress import Bound
+from ebbtide.analysis.keep import kept_inputs
+from ebbtide.analysis.keys import Keys
+from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.analysis.passing import Finality, finality
+from ebbtide.analysis.size import Size
+from ebbtide.analysis.storing import Store, stores_of
+from ebbtide.analysis.temporal.derivation import derive as derive_temporal
+from ebbtide.analysis.temporal.edge import Edge
+from ebbtide.analysis.temporal.sources import corrections, retentions
+from ebbtide.core.time import Duration
+from ebbtide.core.tree import fold
+
+Path: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What is proved about one node of a plan, and about those below it."""
+
+    relation: Relation
+    inputs: tuple[Node, ...]
+    edge: Edge
+    keys: Keys
+    monotonicity: Monotonicity
+    size: Size
+    finality: Finality
+    kept: tuple[Kept, ...] = ()
+    stores: tuple[Store, ...] = ()
+    path: Path = ()
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, the root first."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.inputs))
+
+
+def examine(plan: Relation) -> Node:
+    """What is proved about every node of a plan, as it stands."""
+    retain, lag = retentions(plan), corrections(plan)
+    root = fold(plan, lambda node, below: _node(node, below, retain, lag))
+    return _placed(root, ())
+
+
+def _node(
+    relation: Relation,
+    below: tuple[Node, ...],
+    retain: Mapping[Bound, Duration],
+    lag: Mapping[Bound, Duration],
+) -> Node:
+    edges = tuple(node.edge for node in below)
+    edge = derive_temporal(relation, edges)
+    keys = keys_.derive(relation, tuple(node.keys for node in below))
+    monotonicity = monotonicity_.derive(relation, tuple(node.monotonicity for node in below))
+    size = size_.derive(relation, tuple(node.size for node in below))
+    kept = kept_inputs(relation, edges, retain)
+    node = Node(relation, below, edge, keys, monotonicity, size, finality(edge, monotonicity, lag))
+    return replace(node, kept=kept, stores=stores_of(relation, below, kept))
+
+
+def _placed(node: Node, path: Path) -> Node:
+    inputs = tuple(_placed(below, (*path, i)) for i, below in enumerate(node.inputs))
+    return replace(node, inputs=inputs, path=path)

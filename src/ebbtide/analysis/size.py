@@ -1,0 +1,153 @@
+"""How many rows of a relation hold at once, as time goes on.
+
+Law: of the rows that are valid after some instant, there are as many as come within a window; or
+one for each key; or as many as a table holds; or all that ever came.  On facts, which hold always,
+it is all that ever came, unless they are grouped.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import assert_never
+
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    Outer,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Fixed,
+    Hop,
+    Istream,
+    Now,
+    Range,
+    Rows,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Unbounded,
+    Window,
+)
+
+
+class Size(IntEnum):
+    """How much is held, from least to most."""
+
+    NONE = 0
+    WINDOW = 1
+    KEY = 2
+    TABLE = 3
+    UNBOUNDED = 4
+
+    def __str__(self) -> str:
+        return {
+            Size.NONE: "none",
+            Size.WINDOW: "per window",
+            Size.KEY: "per key",
+            Size.TABLE: "as much as a table holds",
+            Size.UNBOUNDED: "unbounded",
+        }[self]
+
+
+def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
+    """How many rows of a node hold at once."""
+    node = operator(relation)
+    match node:
+        case Stream():
+            return Size.UNBOUNDED
+        case StaticTable():
+            return Size.TABLE
+        case Values():
+            return Size.WINDOW
+        case ChangingTable():
+            return Size.TABLE if node.declaration.lifetime_us is None else Size.WINDOW
+        case View() | Alias() | Filter() | Map() | Coalesce() | Split() | Over():
+            return below[0]
+        case Tumble() | Hop() | Session() | Cumulate():
+            return below[0]
+        case Distinct():
+            return min(below[0], Size.KEY) if below[0] is Size.UNBOUNDED else below[0]
+        case Aggregate():
+            return _grouped(node, below[0])
+        case TopN():
+            return min(below[0], Size.KEY if node.partition_by else Size.WINDOW)
+        case Window():
+            return _windowed(node)
+        case Product() | Join():
+            return _paired(node, below)
+        case SemiJoin() | AntiJoin() | Difference() | StrictDifference():
+            return below[0]
+        case Intersection():
+            return min(below)
+        case OuterJoin():
+            return _outer(node, below)
+        case UnionAll() | MaxUnion():
+            return max(below)
+        case Istream() | Dstream() | Rstream():
+            return Size.UNBOUNDED
+        case _:
+            assert_never(node)
+
+
+def _grouped(node: Aggregate, below: Size) -> Size:
+    if not node.keys:
+        return Size.WINDOW
+    return Size.KEY if below is Size.UNBOUNDED else below
+
+
+def _windowed(node: Window) -> Size:
+    match node.spec:
+        case Range() | Fixed() | Now():
+            return Size.WINDOW
+        case Rows(partition_by=partition):
+            return Size.KEY if partition else Size.WINDOW
+        case Unbounded():
+            return Size.UNBOUNDED
+        case _:
+            assert_never(node.spec)
+
+
+def _paired(node: Product | Join, below: tuple[Size, ...]) -> Size:
+    """A pair holds while both rows do; a table's row may have any number of partners."""
+    left, right = below
+    if Size.UNBOUNDED in below and Size.TABLE in below:
+        return Size.UNBOUNDED
+    return min(left, right) if Size.UNBOUNDED in below else max(left, right)
+
+
+def _outer(node: OuterJoin, below: tuple[Size, ...]) -> Size:
+    left, right = below
+    match node.kept:
+        case Outer.LEFT:
+            return left
+        case Outer.RIGHT:
+            return right
+        case Outer.FULL:
+            return max(left, right)
