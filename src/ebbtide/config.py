@@ -2,12 +2,14 @@
 
     EBBTIDE_TIME_ZONE   the zone in which times without one are read and shown (UTC)
     EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
+    PYSPARK_PYTHON      the Python of Spark's workers (the one that runs this)
 
 A `Config` is a value: read once at an edge of the package and passed on. Settings that belong to a
 query are in the query, not here.
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -15,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from ebbtide.errors import UnsupportedError
 
-__all__ = ["Config", "Profile"]
+__all__ = ["Config", "Profile", "share_python_with_workers"]
 
 Profile = Literal["quick", "ci", "long"]
 
@@ -38,6 +40,14 @@ class Config:
             time_zone=_time_zone(environment.get("EBBTIDE_TIME_ZONE") or cls().time_zone),
             profile=_profile(environment.get("EBBTIDE_PROFILE") or cls().profile),
         )
+
+
+def share_python_with_workers() -> None:
+    """Lets Spark's workers run this Python, unless the user chose another: they need the package.
+
+    Spark reads that choice from the environment alone.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def _time_zone(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Running queries on Spark: lowering, sources, steps, recovery, sinks and the engine."""

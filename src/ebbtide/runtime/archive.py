@@ -1,0 +1,41 @@
+"""Files that people read: what a query emitted in each step, and the rows that it did not use.
+
+Law: a file is written whole under another name and renamed, and its name tells its content, so a
+repeated task writes the same file again.  Only files that a manifest names count.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The Parquet files of a query, below its directory."""
+
+    root: str
+
+    def write(self, kind: str, shard: int, version: int, table: Any) -> str:
+        """Writes a table and gives the path of its file below the root."""
+        buffer = pa.BufferOutputStream()
+        pq.write_table(table, buffer, compression="snappy")
+        content = buffer.getvalue()
+        name = f"{kind}-{shard}-{version}-{sha256(content).hexdigest()[:32]}.parquet"
+        directory = f"{self.root}/{kind}"
+        os.makedirs(directory, exist_ok=True)
+        temporary = f"{directory}/.{uuid.uuid4().hex}.tmp"
+        with open(temporary, "wb") as file:
+            file.write(content)
+        os.replace(temporary, f"{directory}/{name}")
+        return f"{kind}/{name}"
+
+    def path(self, file: str) -> str:
+        """The full path of a file."""
+        return f"{self.root}/{file}"

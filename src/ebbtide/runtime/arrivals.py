@@ -1,0 +1,208 @@
+"""Rows as they arrive: which of them count, how far they bring their sources, and where they go.
+
+Law: a row is refused for the first reason that ``ebbtide.core.admission`` would give, judged by the
+frontier before the step; a refused row goes to the unused rows and moves no frontier.  All of it
+is one pass of Spark over the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.core.admission import Op, Reason, allowed_ops
+from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.frontier import InputFrontier
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import Instant, is_finite, shift
+from ebbtide.core.types import BIGINT, STRING
+from ebbtide.runtime.exchange import Passage
+from ebbtide.runtime.layout import Layout
+from ebbtide.runtime.physical import FromSource, Physical
+from ebbtide.runtime.shape import TAG, UNUSED, Shape
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+OP = Column("op", STRING, True, "arrival")
+OFFSET = Column("offset", BIGINT, True, "arrival")
+MALFORMED = Column("malformed", STRING, True, "arrival")
+
+_OBSERVED = "arrivals"
+
+
+def arrival_schema(declaration: Declaration) -> Schema:
+    """The columns of a row as it arrives: the declared ones, and what is known about the row."""
+    return Schema((*declaration.schema, OP, OFFSET, MALFORMED))
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The sources of a query, and the edges that their rows go to."""
+
+    declarations: tuple[Declaration, ...]
+    physical: Physical
+
+    @property
+    def shape(self) -> Shape:
+        """The table of what arrives; a row's tag is the number of its source."""
+        return Shape.of({i: arrival_schema(d) for i, d in enumerate(self.declarations)})
+
+    @property
+    def entering(self) -> Shape:
+        """The same table, tagged by the edges that the rows go to."""
+        shape = self.shape
+        sources = {tag: source for source, tags in self._edges().items() for tag in tags}
+        places = {tag: shape.tags.index(source) for tag, source in sources.items()}
+        places[UNUSED] = shape.tags.index(UNUSED)
+        return Shape(
+            tuple(places),
+            tuple(shape.schemas[place] for place in places.values()),
+            Layout(
+                shape.layout.slots, tuple(shape.layout.places[place] for place in places.values())
+            ),
+        )
+
+    def observed(self, rows: DataFrame, before: tuple[InputFrontier, ...]) -> DataFrame:
+        """The rows, counted and with their greatest times by source as they pass."""
+        from pyspark.sql import functions as F
+
+        judged = rows.withColumn("reason", F.expr(self._reasons(before)))
+        metrics = []
+        for source, frontier in enumerate(before):
+            used = f"{TAG} = {source} AND reason IS NULL"
+            metrics.append(F.expr(f"count_if({used})").alias(f"rows_{source}"))
+            for index, line in enumerate(frontier.lines):
+                time = f"unix_micros({self._slot(source, line.attribute)})"
+                metrics.append(
+                    F.expr(f"max(IF({used}, {time}, NULL))").alias(f"t_{source}_{index}")
+                )
+        return judged.observe(_OBSERVED, *metrics)
+
+    def committed(
+        self, before: tuple[InputFrontier, ...], seen: Any, advances: Mapping[int, Instant]
+    ) -> tuple[InputFrontier, ...]:
+        """The frontiers at the end of a step, from what was observed."""
+        values = seen.get(_OBSERVED).get()
+        after, place = [], 0
+        for source, frontier in enumerate(before):
+            count = values.getLong(place)
+            times = tuple(
+                None if values.isNullAt(i) else values.getLong(i)
+                for i in range(place + 1, place + 1 + len(frontier.lines))
+            )
+            place += 1 + len(frontier.lines)
+            after.append(frontier.commit([times] if count else [], advances.get(source)))
+        return tuple(after)
+
+    def tagged(self, rows: DataFrame) -> DataFrame:
+        """The judged rows by the edges that they go to, a row per edge, or by ``UNUSED``."""
+        from pyspark.sql import functions as F
+
+        edges = self._edges()
+        branches = " ".join(
+            f"WHEN {source} THEN array({', '.join(map(str, tags))})"
+            for source, tags in edges.items()
+        )
+        targets = f"IF(reason IS NULL, CASE {TAG} {branches} END, array({UNUSED}))"
+        if all(len(tags) == 1 for tags in edges.values()):
+            target = F.expr(f"({targets})[0]")
+        else:
+            target = F.explode(F.expr(targets))
+        return rows.withColumn("source", F.col(TAG)).withColumn(TAG, target)
+
+    def passages(self) -> dict[int, Passage]:
+        """How the rows get into the first exchange."""
+        passages = {
+            tag: Passage(
+                tag, arrival_schema(self.declarations[edge.producer.source]), edge.pipe, edge.keys
+            )
+            for tag, edge in enumerate(self.physical.edges)
+            if isinstance(edge.producer, FromSource)
+        }
+        names = self._by_source(lambda source: f"'{_quoted(self.declarations[source].name)}'")
+        texts = (names, "reason", self._by_source(self._row_text), self._by_source(self._op))
+        return {**passages, UNUSED: Passage(UNUSED, self.shape.schema(UNUSED), texts=texts)}
+
+    def _edges(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {source: [] for source in range(len(self.declarations))}
+        for tag, edge in enumerate(self.physical.edges):
+            if isinstance(edge.producer, FromSource):
+                found[edge.producer.source].append(tag)
+        return found
+
+    def _by_source(self, text: Any) -> str:
+        branches = " ".join(f"WHEN {i} THEN {text(i)}" for i in range(len(self.declarations)))
+        return f"CASE source {branches} END"
+
+    def _slot(self, source: int, name: str) -> str:
+        schema = self.declarations[source].schema
+        return self.shape.slots(source)[schema.position(name)]
+
+    def _known(self, source: int, column: Column) -> str:
+        schema = arrival_schema(self.declarations[source])
+        return self.shape.slots(source)[schema.index(column)]
+
+    def _op(self, source: int) -> str:
+        return self._known(source, OP)
+
+    def _row_text(self, source: int) -> str:
+        declared = self.declarations[source].schema
+        fields = ", ".join(f"{self._slot(source, n)} AS `{n}`" for n in declared.names)
+        return f"coalesce({self._known(source, MALFORMED)}, to_json(struct({fields})))"
+
+    def _reasons(self, before: tuple[InputFrontier, ...]) -> str:
+        branches = " ".join(
+            f"WHEN {source} THEN {self._reason(source, frontier)}"
+            for source, frontier in enumerate(before)
+        )
+        return f"CASE {TAG} {branches} END" if branches else "CAST(NULL AS STRING)"
+
+    def _reason(self, source: int, frontier: InputFrontier) -> str:
+        """The first reason for which a row of a source counts for nothing, or NULL."""
+        declaration = self.declarations[source]
+        deciding = [p.attribute for p in declaration.promises]
+        if isinstance(declaration, TableDeclaration) and declaration.time is not None:
+            deciding.append(declaration.time)
+        times = [self._slot(source, name) for name in dict.fromkeys(deciding)]
+        keys = [self._slot(source, name) for name in declaration.key]
+        required = [
+            self._slot(source, column.name) for column in declaration.schema if not column.nullable
+        ]
+        beyond = _beyond(declaration, frontier)
+        late = [
+            f"unix_micros({self._slot(source, line.attribute)}) <= {line.horizon}"
+            for line in frontier.progressing
+            if is_finite(line.horizon)
+        ]
+        tests = [
+            (Reason.MALFORMED, [f"{self._known(source, MALFORMED)} IS NOT NULL"]),
+            (Reason.UNKNOWN_OP, [_unknown_op(declaration, self._op(source))]),
+            (Reason.NULL_TIME, [f"{time} IS NULL" for time in times]),
+            (Reason.NULL_KEY, [f"{key} IS NULL" for key in keys]),
+            (Reason.MALFORMED, [f"{slot} IS NULL" for slot in required]),
+            (Reason.BEYOND, [f"unix_micros({t}) > {beyond}" for t in times if beyond is not None]),
+            (Reason.LATE, late),
+        ]
+        whens = " ".join(f"WHEN {' OR '.join(t)} THEN '{r.value}'" for r, t in tests if t)
+        return f"(CASE {whens} END)"
+
+
+def _beyond(declaration: Declaration, frontier: InputFrontier) -> Instant | None:
+    if declaration.not_beyond_us is None or frontier.clock is None:
+        return None
+    return shift(frontier.clock, declaration.not_beyond_us)
+
+
+def _unknown_op(declaration: Declaration, slot: str) -> str:
+    allowed = ", ".join(f"'{op.value}'" for op in sorted(allowed_ops(declaration), key=_word))
+    return f"{slot} IS NOT NULL AND {slot} NOT IN ({allowed})"
+
+
+def _word(op: Op) -> str:
+    return op.value
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,0 +1,174 @@
+"""From the logical to the physical plan.
+
+Law: linear operators become pipes, every other one an operator with a kernel, behind an exchange
+by the key that its kernel needs.  What the engine cannot run is refused here, and by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from ebbtide.algebra.combination import UnionAll
+from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
+from ebbtide.algebra.window import Window
+from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.schema import Column, Schema
+from ebbtide.errors import UnsupportedError
+from ebbtide.runtime.arrivals import arrival_schema
+from ebbtide.runtime.kernels import Chosen, choose
+from ebbtide.runtime.linear import Linear, Pipe, is_linear, source_pipe
+from ebbtide.runtime.physical import (
+    OUTPUT,
+    Edge,
+    FromOperator,
+    FromSource,
+    Line,
+    Operator,
+    Physical,
+    Producer,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A physical plan and the declarations of its sources, in the order of their numbers."""
+
+    physical: Physical
+    declarations: tuple[Declaration, ...]
+    given: tuple[tuple[int, Values], ...]
+    """The sources that are rows written in the query, by their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """Changes on their way: who made them, what has happened to them, how time comes to them."""
+
+    producer: Producer
+    pipe: Pipe
+    lines: frozenset[Line]
+    stage: int
+
+
+@dataclass(slots=True)
+class _Lowering:
+    declarations: list[Declaration] = field(default_factory=list)
+    given: list[tuple[int, Values]] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+    def flows(self, relation: Relation) -> list[_Flow]:
+        """The changes of a relation; a union has several."""
+        node = operator(relation)
+        match node:
+            case Stream() | StaticTable() | ChangingTable():
+                return [self._source(node.declaration)]
+            case Values():
+                return [self._values(node)]
+            case UnionAll():
+                left, right = self.flows(node.left), self.flows(node.right)
+                return [*left, *(_named_as(flow, node.schema) for flow in right)]
+            case _ if is_linear(node):
+                linear = cast(Linear, node)
+                return [self._piped(flow, linear) for flow in self.flows(linear.input)]
+            case _:
+                below = [self.flows(child) for child in node.children]
+                return [self._operator(node, choose(node), below)]
+
+    def output(self, relation: Relation) -> None:
+        """The edges of what the query emits."""
+        for flow in self.flows(relation):
+            pipe = replace(flow.pipe, schema=relation.schema)
+            self.edges.append(Edge(flow.producer, pipe, OUTPUT, 0, (), flow.lines))
+
+    def _source(self, declaration: Declaration) -> _Flow:
+        number = self._number(declaration)
+        given = arrival_schema(declaration)
+        rows = declaration.row_schema
+        columns = tuple(Ref(given.column(column.name)) for column in rows)
+        pipe = replace(source_pipe(rows), columns=columns)
+        lines: frozenset[Line] = frozenset()
+        if isinstance(declaration, TableDeclaration) and declaration.time is not None:
+            raise UnsupportedError(
+                "changing-table", f'changing table "{declaration.name}" cannot be run yet'
+            )
+        return _Flow(FromSource(number), pipe, lines, 0)
+
+    def _values(self, node: Values) -> _Flow:
+        declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
+        flow = self._source(declaration)
+        self.given.append((len(self.declarations) - 1, node))
+        return flow
+
+    def _number(self, declaration: Declaration) -> int:
+        for number, known in enumerate(self.declarations):
+            if known.name == declaration.name:
+                return number
+        self.declarations.append(declaration)
+        return len(self.declarations) - 1
+
+    def _piped(self, flow: _Flow, node: Linear) -> _Flow:
+        piped = replace(flow, pipe=flow.pipe.then(node))
+        if isinstance(node, Window) and isinstance(flow.producer, FromSource):
+            time = flow.pipe.columns[node.input.schema.position(node.on)]
+            if not isinstance(time, Ref):
+                raise UnsupportedError(
+                    "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
+                )
+            return replace(piped, lines=frozenset({(flow.producer.source, time.column.name)}))
+        return piped
+
+    def _operator(self, node: Relation, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
+        number = len(self.operators)
+        stage = 1 + max((flow.stage for flows in below for flow in flows), default=0)
+        lines = frozenset(line for flows in below for flow in flows for line in flow.lines)
+        self.operators.append(
+            Operator(
+                f"{type(node).__name__.lower()}{number}",
+                chosen.kernel,
+                tuple(_schema(side.columns) for side in chosen.inputs),
+                chosen.output,
+                stage,
+            )
+        )
+        for index, (side, flows) in enumerate(zip(chosen.inputs, below, strict=True)):
+            for flow in flows:
+                keys = tuple(flow.pipe.resolve(key) for key in side.keys)
+                pipe = flow.pipe.selecting(side.columns)
+                self.edges.append(Edge(flow.producer, pipe, number, index, keys, flow.lines))
+        made = replace(source_pipe(chosen.output), schema=node.schema)
+        if chosen.kept is not None:
+            made = replace(made, columns=tuple(Ref(chosen.output[i]) for i in chosen.kept))
+        made = replace(made, conditions=tuple(map(made.resolve, chosen.conditions)))
+        return _Flow(FromOperator(number), made, lines, stage)
+
+
+def lower(plan: Relation) -> Lowered:
+    """The physical plan of a snapshot query."""
+    if kind(plan) is Kind.FACT:
+        raise UnsupportedError(
+            "fact-query",
+            "a query on streams without windows cannot be run yet",
+            hint="add a window such as [RANGE 1 HOUR] after each stream's name",
+        )
+    lowering = _Lowering()
+    lowering.output(plan)
+    physical = Physical(
+        tuple(declaration.name for declaration in lowering.declarations),
+        tuple(lowering.operators),
+        tuple(lowering.edges),
+        plan.schema,
+    )
+    return Lowered(physical, tuple(lowering.declarations), tuple(lowering.given))
+
+
+def _named_as(flow: _Flow, schema: Schema) -> _Flow:
+    return replace(flow, pipe=replace(flow.pipe, schema=schema))
+
+
+def _schema(columns: Sequence[Expression]) -> Schema:
+    return Schema(tuple(Column(f"c{i}", column.type) for i, column in enumerate(columns)))

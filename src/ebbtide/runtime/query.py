@@ -1,0 +1,76 @@
+"""A query as a value that can be explained, started and read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.algebra.plan_tree import plan_tree
+from ebbtide.analysis.keys import keys
+from ebbtide.analysis.monotonicity import Monotonicity, monotonicity
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import instant
+from ebbtide.sql.bound import BoundQuery
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from ebbtide.runtime.engine import Engine
+    from ebbtide.runtime.run import Run
+
+
+class Query:
+    """A query of an engine: parsed, bound and analysed; nothing of it runs until it is started."""
+
+    def __init__(self, engine: Engine, name: str, text: str, bound: BoundQuery) -> None:
+        self.engine = engine
+        self.name = name
+        self.text = text
+        self.bound = bound
+
+    def __repr__(self) -> str:
+        return f"Query({self.name!r}, {self.sql!r})"
+
+    @property
+    def sql(self) -> str:
+        """The query as SQL again, from its plan."""
+        return self.bound.sql
+
+    @property
+    def tree(self) -> str:
+        """The plan as a tree, a line per operator."""
+        return plan_tree(self.bound.plan)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the answer."""
+        return self.bound.schema
+
+    @cached_property
+    def key(self) -> tuple[str, ...] | None:
+        """The columns that tell the rows of every snapshot apart, the fewest of them."""
+        found = keys(self.bound.plan).names(self.schema)
+        return found[0] if found else None
+
+    @cached_property
+    def monotonicity(self) -> Monotonicity:
+        """How rows leave the answer, and why."""
+        return monotonicity(self.bound.plan)
+
+    def start(self, **options: Any) -> Run:
+        """Starts the query, or goes on where it stopped."""
+        return self.engine.start(self, **options)
+
+    def snapshot(self, at: int | str | datetime | None = None) -> DataFrame:
+        """The rows that are valid at an instant, or now."""
+        from ebbtide.runtime.results import snapshot
+
+        moment = None if at is None else instant(at, self.engine.zone)
+        return snapshot(self.engine.spark, self.engine.root_of(self.name), self.schema, moment)
+
+    def changes(self, since: int | None = None) -> DataFrame:
+        """The changes so far, or those of the steps after ``since``."""
+        from ebbtide.runtime.results import changes
+
+        return changes(self.engine.spark, self.engine.root_of(self.name), self.schema, since)

@@ -1,0 +1,95 @@
+"""What a query has emitted, as DataFrames.
+
+Law: ``changes`` are all changes of the steps; ``snapshot`` at an instant is their sum there.  The
+ends of the time line have no timestamp, so they are shown as NULL.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.runtime.journal import Entry, Journal
+from ebbtide.runtime.types import spark_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def changes(spark: SparkSession, root: str, schema: Schema, since: int | None) -> DataFrame:
+    """The changes of all steps after ``since``, with their validity, diff and step."""
+    raw = _raw(spark, root, schema, [e for e in Journal(root).entries() if _after(e, since)])
+    ends = (
+        f"timestamp_micros(CASE WHEN {name} NOT IN ({NEG_INF + 1}L - 1L, {INF}L) THEN {name} END) "
+        f"AS {name}"
+        for name in ("valid_from", "valid_to")
+    )
+    return raw.selectExpr(*_columns(schema), *ends, "diff", "step")
+
+
+def snapshot(spark: SparkSession, root: str, schema: Schema, at: Instant | None) -> DataFrame:
+    """The rows that are valid at an instant, or now; equal rows as often as they are there."""
+    entries = list(Journal(root).entries())
+    moment = at if at is not None else max((e.now for e in entries), default=NEG_INF)
+    raw = _raw(spark, root, schema, entries)
+    names = [f"c{i}" for i in range(len(schema))]
+    valid = raw.where(f"valid_from <= {moment} AND valid_to > {moment}")
+    counted = valid.groupBy(*names).agg({"diff": "sum"}).withColumnRenamed("sum(diff)", "n")
+    repeated = counted.where("n > 0").selectExpr("*", "explode(sequence(1L, n)) AS again")
+    return repeated.selectExpr(*_columns(schema))
+
+
+def _raw(spark: SparkSession, root: str, schema: Schema, entries: list[Entry]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    stored = ", ".join(f"c{i} {_stored_type(c.type)}" for i, c in enumerate(schema))
+    layout = f"{stored}, valid_from BIGINT, valid_to BIGINT, diff BIGINT"
+    files = [f"{root}/{file}" for entry in entries for file in entry.output]
+    if not files:
+        return spark.createDataFrame([], f"{layout}, step BIGINT")
+    step = F.regexp_extract(F.col("_metadata.file_name"), r"^output-\d+-(\d+)-", 1)
+    return spark.read.schema(layout).parquet(*files).withColumn("step", step.cast("bigint"))
+
+
+def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame:
+    """The rows of a source that were not used, each with its reason, by query and step."""
+    from pyspark.sql import functions as F
+
+    layout = "source STRING, reason STRING, row STRING, op STRING"
+    found = None
+    for query, root in roots.items():
+        files = [f"{root}/{file}" for e in Journal(root).entries() for file in e.unused]
+        if files:
+            step = F.regexp_extract(F.col("_metadata.file_name"), r"^unused-\d+-(\d+)-", 1)
+            rows = spark.read.schema(layout).parquet(*files)
+            rows = rows.withColumn("step", step.cast("bigint")).withColumn("query", F.lit(query))
+            found = rows if found is None else found.union(rows)
+    if found is None:
+        return spark.createDataFrame(
+            [], "reason STRING, row STRING, op STRING, step BIGINT, query STRING"
+        )
+    return found.where(F.lower("source") == source.lower()).drop("source")
+
+
+def _columns(schema: Schema) -> list[str]:
+    return [
+        f"{_shown(f'c{i}', spark_type(column.type), isinstance(column.type, TimestampType))} "
+        f"AS `{column.name.replace('`', '``')}`"
+        for i, column in enumerate(schema)
+    ]
+
+
+def _shown(name: str, type_: str, time: bool) -> str:
+    return f"timestamp_micros({name})" if time else f"CAST({name} AS {type_})"
+
+
+def _stored_type(type_: object) -> str:
+    if isinstance(type_, TimestampType | IntervalType):
+        return "BIGINT"
+    return spark_type(type_)  # type: ignore[arg-type]
+
+
+def _after(entry: Entry, since: int | None) -> bool:
+    return since is None or entry.version > since

@@ -1,0 +1,126 @@
+"""Tables of tagged changes: rows of many edges in one DataFrame or Arrow table.
+
+Law: a row's tag says which edge it belongs to, and the shape says in which slots that edge's
+columns are.  Rows with the tag ``DESCRIPTION`` carry text about a task in the first text slot,
+those with the tag ``UNUSED`` a row that counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.types import BIGINT, INT, STRING
+from ebbtide.runtime.layout import Layout, lay_out, slot_name
+from ebbtide.runtime.types import arrow_type, border_type, spark_type
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
+
+TAG, SHARD = "tag", "shard"
+DESCRIPTION, UNUSED = -1, -2
+
+_TEXT = Schema((Column("text", STRING),))
+_UNUSED = Schema(
+    (
+        Column("source", STRING),
+        Column("reason", STRING),
+        Column("row", STRING),
+        Column("op", STRING),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The schemas of the tags, and where their columns are."""
+
+    tags: tuple[int, ...]
+    schemas: tuple[Schema, ...]
+    layout: Layout
+
+    @staticmethod
+    def of(schemas: Mapping[int, Schema]) -> Shape:
+        """The shape of a table with rows of these edges, descriptions and unused rows."""
+        known = {**schemas, DESCRIPTION: _TEXT, UNUSED: _UNUSED}
+        return Shape(tuple(known), tuple(known.values()), lay_out(tuple(known.values())))
+
+    def schema(self, tag: int) -> Schema:
+        """The schema of a tag's rows."""
+        return self.schemas[self.tags.index(tag)]
+
+    def slots(self, tag: int) -> tuple[str, ...]:
+        """The slots of a tag's columns, in order."""
+        return tuple(slot_name(slot) for slot in self.layout.places[self.tags.index(tag)])
+
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark declares them."""
+        slots = zip(self.layout.names, self.layout.slots, strict=True)
+        columns = [(TAG, INT), (SHARD, INT), *slots, (FROM, BIGINT), (TO, BIGINT)]
+        return ", ".join(f"{n} {spark_type(t)}" for n, t in [*columns, (DIFF, BIGINT)])
+
+    @property
+    def arrow(self) -> Any:
+        """The columns as Spark hands them over."""
+        slots = zip(self.layout.names, self.layout.slots, strict=True)
+        times = [(name, pa.int64()) for name in (FROM, TO, DIFF)]
+        return pa.schema(
+            [
+                (TAG, pa.int32()),
+                (SHARD, pa.int32()),
+                *((name, border_type(type_)) for name, type_ in slots),
+                *times,
+            ]
+        )
+
+    def gathered(self, batches: Iterable[Any]) -> Any:
+        """The batches that Spark hands over, as one table of this shape."""
+        found = list(batches)
+        if not found:
+            return self.arrow.empty_table()
+        columns = pa.Table.from_batches(found).columns
+        return pa.Table.from_arrays(columns, schema=self.arrow)
+
+    def changes(self, table: Any, tag: int) -> Any:
+        """The rows of a tag as a batch of changes, times as int64."""
+        types = [arrow_type(column.type) for column in self.schema(tag)]
+        target = batch_schema(types)
+        names = [*self.slots(tag), FROM, TO, DIFF]
+        arrays = [
+            _as(table.column(name), field.type) for name, field in zip(names, target, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=target)
+
+    def rows(self, tag: int, changes: Any) -> Any:
+        """A batch of changes as rows of a tag."""
+        count = changes.num_rows
+        given = dict(zip([*self.slots(tag), FROM, TO, DIFF], changes.columns, strict=True))
+        arrays = []
+        for field in self.arrow:
+            if field.name == TAG:
+                arrays.append(pa.repeat(pa.scalar(tag, pa.int32()), count))
+            elif field.name in given:
+                arrays.append(_as(given[field.name], field.type))
+            else:
+                arrays.append(pa.nulls(count, field.type))
+        return pa.Table.from_arrays(arrays, schema=self.arrow)
+
+    def texts(self, tag: int, *columns: list[str | None]) -> Any:
+        """Rows of text of a tag; they are no changes."""
+        texts = [pa.array(values, pa.string()) for values in columns]
+        times = [pa.repeat(pa.scalar(0, pa.int64()), len(columns[0])) for _ in range(3)]
+        types = batch_schema([pa.string()] * len(columns))
+        return self.rows(tag, pa.Table.from_arrays([*texts, *times], schema=types))
+
+
+def _as(column: Any, type_: Any) -> Any:
+    if column.type == type_:
+        return column
+    if pa.types.is_null(type_) or pa.types.is_null(column.type):
+        return pa.nulls(len(column), type_)
+    if pa.types.is_duration(column.type) and pa.types.is_int64(type_):
+        return column.cast(pa.duration("us")).cast(type_)
+    return column.cast(type_)

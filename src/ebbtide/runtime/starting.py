@@ -1,0 +1,119 @@
+"""Starting a query: its sources are found and bound, and Structured Streaming set off if needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.core.declaration import Declaration
+from ebbtide.core.types import Type
+from ebbtide.errors import SourceError, UnsupportedError
+from ebbtide.runtime.feed import FeedLog
+from ebbtide.runtime.lowering import Lowered, lower
+from ebbtide.runtime.run import Run
+from ebbtide.runtime.sources import arrivals_of, is_stream, read_files
+from ebbtide.runtime.step import Step
+from ebbtide.runtime.types import spark_type
+from ebbtide.sql.catalog import ViewEntry
+from ebbtide.sql.syntax import Emit
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from ebbtide.runtime.engine import Engine
+    from ebbtide.runtime.query import Query
+
+
+def started(engine: Engine, query: Query, trigger: dict[str, Any] | None = None) -> Run:
+    """The run of a query; ``trigger`` is Spark's, for queries on streams."""
+    if query.bound.emit is Emit.FINAL:
+        raise UnsupportedError(
+            "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
+        )
+    lowered = lower(query.bound.plan)
+    run = Run(query.name, engine.root_of(query.name), lowered, engine.shards)
+    given = dict(lowered.given)
+    streams: dict[int, DataFrame] = {}
+    static: dict[int, Callable[[], DataFrame]] = {}
+    logs: dict[int, FeedLog] = {}
+    for number, declaration in enumerate(lowered.declarations):
+        if number in given:
+            static[number] = partial(_given, engine, lowered, number)
+        else:
+            _bind(engine, number, declaration, streams, static, logs)
+    run.static, run.logs = static, logs
+    if streams:
+        if logs:
+            raise UnsupportedError(
+                "mixed-sources",
+                "streams fed by hand and streams of files or DataFrames cannot be run together yet",
+            )
+        _stream(engine, run, streams, trigger or {})
+    return run
+
+
+def _bind(
+    engine: Engine,
+    number: int,
+    declaration: Declaration,
+    streams: dict[int, DataFrame],
+    static: dict[int, Callable[[], DataFrame]],
+    logs: dict[int, FeedLog],
+) -> None:
+    entry = engine.entry_of(declaration)
+    if isinstance(entry, ViewEntry):
+        raise SourceError("not-a-source", f'"{entry.name}" is a view')
+    frame = engine.frame_of(declaration)
+    if frame is None and entry.files is None:
+        logs[number] = engine.log_of(declaration)
+    elif is_stream(declaration):
+        if frame is None and entry.files is not None:
+            frame = read_files(engine.spark, entry.files, declaration, streaming=True)
+        if frame is not None:
+            streams[number] = frame
+    else:
+        static[number] = partial(_static, engine, declaration)
+
+
+def _static(engine: Engine, declaration: Declaration) -> DataFrame:
+    frame = engine.frame_of(declaration)
+    if frame is not None:
+        return frame
+    entry = engine.entry_of(declaration)
+    if isinstance(entry, ViewEntry) or entry.files is None:
+        raise SourceError("not-a-source", f'"{entry.name}" has no files')
+    return read_files(engine.spark, entry.files, declaration, streaming=False)
+
+
+def _given(engine: Engine, lowered: Lowered, number: int) -> DataFrame:
+    values = dict(lowered.given)[number]
+    columns = ", ".join(f"`{c.name}` {_held(c.type)}" for c in values.schema)
+    return engine.spark.createDataFrame(list(values.rows), columns)
+
+
+def _held(type_: Type) -> str:
+    return spark_type(type_)
+
+
+def _stream(
+    engine: Engine, run: Run, streams: dict[int, DataFrame], trigger: dict[str, Any]
+) -> None:
+    shape = run.shape(engine.spark)
+    union = None
+    for number, frame in sorted(streams.items()):
+        declaration = run.lowered.declarations[number]
+        rows = arrivals_of(frame, shape, number, declaration)
+        union = rows if union is None else union.union(rows)
+    if union is None:
+        return
+
+    def batch(rows: DataFrame, version: int) -> None:
+        run.run_step(rows.sparkSession, version, rows, Step())
+
+    writer = union.writeStream.queryName(run.name).foreachBatch(batch)
+    writer = writer.option("checkpointLocation", os.path.join(run.root, "checkpoint"))
+    if trigger:
+        writer = writer.trigger(**trigger)
+    run.streaming = writer.start()

@@ -1,0 +1,209 @@
+"""What a task of a stage does: the kernels of one shard, inside a Python worker of Spark.
+
+Law: the result is a function of the multiset of the rows that come in, the version of the state
+and the frontiers; a repeated task writes the same segments and yields the same rows.  For every
+operator of the stage a task yields exactly one description.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.runtime.archive import Archive
+from ebbtide.runtime.shape import DESCRIPTION, TAG, UNUSED, Shape
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema, concat, net
+from ebbtide.state.manifest import Manifests
+from ebbtide.state.store import DirectoryStore, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a query's state is, and which version a step makes of it."""
+
+    root: str
+    version: int
+
+    def store(self) -> DirectoryStore:
+        """The store of the segments."""
+        return DirectoryStore(f"{self.root}/state")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The part of an operator in a step: its kernel, its edges by input, and its frontiers.
+
+    ``emits`` is the tag of its output's rows.
+    """
+
+    name: str
+    kernel: Kernel
+    inputs: tuple[tuple[int, ...], ...]
+    emits: int
+    times: Times
+
+
+@dataclass(frozen=True, slots=True)
+class StageTask:
+    """The work of one stage on one shard."""
+
+    place: Place
+    jobs: tuple[Job, ...]
+    carried: tuple[int, ...]
+    before: Shape
+    after: Shape
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The rows of the next table."""
+        rows = self.before.gathered(batches)
+        for table in self.run(rows, shard_of_task()):
+            yield from table.combine_chunks().to_batches()
+
+    def run(self, rows: Any, shard: int) -> Iterator[Any]:
+        """The work on the rows of a shard."""
+        by_tag = _by_tag(rows, self.before)
+        store = self.place.store()
+        previous = self._previous(store)
+        for job in self.jobs:
+            inputs = tuple(self._input(by_tag, tags) for tags in job.inputs)
+            scope = Scope(store, job.name, shard, self.place.version)
+            schemas = tuple(table.schema for table in inputs)
+            layouts = job.kernel.areas(schemas)
+            described = previous.get(job.name, {}).get(shard) or [[] for _ in layouts]
+            areas = tuple(
+                SweepArea.restore(layout, segments, scope)
+                for layout, segments in zip(layouts, described, strict=True)
+            )
+            times = Times(job.times.before, job.times.now, job.times.horizons, shard == 0)
+            result = job.kernel.step(inputs, areas, times)
+            yield self.after.rows(job.emits, result.changes)
+            yield self._description(job, shard, inputs, result)
+        for tag in (*self.carried, DESCRIPTION, UNUSED):
+            if tag in by_tag:
+                yield _moved(by_tag[tag], tag, self.before, self.after)
+
+    def _previous(self, store: DirectoryStore) -> dict[str, dict[int, Any]]:
+        if self.place.version == 0:
+            return {}
+        manifest = Manifests(store).load(self.place.version - 1)
+        return {name: dict(enumerate(shards)) for name, shards in manifest.areas.items()}
+
+    def _input(self, by_tag: dict[int, Any], tags: tuple[int, ...]) -> Any:
+        batches = [self.before.changes(by_tag[tag], tag) for tag in tags if tag in by_tag]
+        schema = self.before.changes(self.before.arrow.empty_table(), tags[0]).schema
+        return net(concat(batches, schema))
+
+    def _description(self, job: Job, shard: int, inputs: tuple[Any, ...], result: Any) -> Any:
+        text = json.dumps(
+            {
+                "operator": job.name,
+                "shard": shard,
+                "areas": [area.describe() for area in result.areas],
+                "rows_in": sum(table.num_rows for table in inputs),
+                "rows_out": result.changes.num_rows,
+                "rows_stored": sum(area.rows for area in result.areas),
+                "bytes_stored": sum(area.bytes for area in result.areas),
+            }
+        )
+        return self.after.texts(DESCRIPTION, [text])
+
+
+@dataclass(frozen=True, slots=True)
+class OutputTask:
+    """Writes what the query emits in a step, shard by shard, and says what was written.
+
+    ``columns`` has, for each tag, which of its columns are the output's.
+    """
+
+    place: Place
+    columns: tuple[tuple[int, tuple[int, ...]], ...]
+    before: Shape
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Descriptions alone."""
+        yield self.run(self.before.gathered(batches), shard_of_task())
+
+    def run(self, rows: Any, shard: int) -> Any:
+        """The work on the rows of a shard."""
+        by_tag = _by_tag(rows, self.before)
+        archive = Archive(self.place.root)
+        texts = self._texts(by_tag)
+        if UNUSED in by_tag:
+            unused = by_tag[UNUSED].select(self.before.slots(UNUSED))
+            named = unused.rename_columns(["source", "reason", "row", "op"])
+            file = archive.write("unused", shard, self.place.version, named)
+            texts.append(json.dumps({"unused": file, "rows": named.num_rows}))
+        emitted = self._emitted(by_tag)
+        if emitted is not None and emitted.num_rows:
+            file = archive.write("output", shard, self.place.version, emitted)
+            texts.append(json.dumps({"output": file, "rows": emitted.num_rows}))
+        return pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.string())})
+
+    def _emitted(self, by_tag: dict[int, Any]) -> Any:
+        found = []
+        for tag, columns in self.columns:
+            if tag in by_tag:
+                changes = self.before.changes(by_tag[tag], tag)
+                width = changes.num_columns - 3
+                chosen = changes.select([*columns, width, width + 1, width + 2])
+                names = [f"c{i}" for i in range(len(columns))]
+                found.append(chosen.rename_columns([*names, "valid_from", "valid_to", "diff"]))
+        return net(concat(found, found[0].schema)) if found else None
+
+    def _texts(self, by_tag: dict[int, Any]) -> list[str]:
+        if DESCRIPTION not in by_tag:
+            return []
+        texts: list[str] = by_tag[DESCRIPTION].column(self.before.slots(DESCRIPTION)[0]).to_pylist()
+        return texts
+
+
+@dataclass(frozen=True, slots=True)
+class LastTask:
+    """The last stage and the output in one, where nothing but a choice of columns is between."""
+
+    stage: StageTask
+    output: OutputTask
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Descriptions alone."""
+        shard = shard_of_task()
+        rows = self.stage.before.gathered(batches)
+        tables = list(self.stage.run(rows, shard))
+        yield self.output.run(pa.concat_tables(tables), shard)
+
+
+def shard_of_task() -> int:
+    """The shard that this task is: the number of its partition."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()
+
+
+def _by_tag(rows: Any, shape: Shape) -> dict[int, Any]:
+    tags = rows.column(TAG).to_numpy()
+    found: dict[int, Any] = {}
+    for tag in shape.tags:
+        mask = tags == tag
+        if mask.all() and len(tags):
+            found[tag] = rows
+        elif mask.any():
+            found[tag] = rows.take(pa.array(np.flatnonzero(mask)))
+    return found
+
+
+def _moved(rows: Any, tag: int, before: Shape, after: Shape) -> Any:
+    """Rows of a tag in the slots of another shape."""
+    names = [*before.slots(tag), "valid_from", "valid_to", "diff"]
+    types = batch_schema([rows.column(name).type for name in before.slots(tag)])
+    changes = pa.Table.from_arrays([rows.column(name) for name in names], schema=types)
+    moved = after.rows(tag, changes)
+    place = moved.schema.get_field_index("shard")
+    return moved.set_column(place, moved.schema.field(place), rows.column("shard"))
