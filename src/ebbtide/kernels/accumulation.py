@@ -100,6 +100,7 @@ def _move(
     plan: Any,
     whole: Any,
     real: Any,
+    g: int,
     present: Any,
     low: Any,
     high: Any,
@@ -107,52 +108,52 @@ def _move(
     row: int,
     n: int,
 ) -> None:
-    """Adds a row ``n`` times to one line of accumulators."""
-    whole[0] += np.uint64(n)
+    """Adds a row ``n`` times to the accumulators of a group."""
+    times = np.uint64(n)
+    whole[g, 0] += times
     for m in range(len(plan)):
         if not present[m, row]:
             continue
-        kind, squares, at, real_at = plan[m]
-        whole[at] += np.uint64(n)
-        if kind == 1:
-            add_whole(whole, at + 1, low[m, row], high[m, row], n)
-            if squares:
+        at, real_at = plan[m, 2], plan[m, 3]
+        whole[g, at] += times
+        if plan[m, 0] == 1:
+            add_whole(whole[g], at + 1, low[m, row], high[m, row], n)
+            if plan[m, 1]:
                 square_low, square_high = square(low[m, row])
-                add_whole(whole, at + 4, square_low, square_high, n)
-        elif kind == 2:
+                add_whole(whole[g], at + 4, square_low, square_high, n)
+        elif plan[m, 0] == 2:
             x = reals[m, row]
             if np.isfinite(x):
-                add_real(real, real_at, x, 0.0, n)
-                real[real_at + 2] += n * abs(x)
-                if squares:
+                add_real(real, g, real_at, x, 0.0, n)
+                real[g, real_at + 2] += n * abs(x)
+                if plan[m, 1]:
                     first, second = two_product(x, x)
-                    add_real(real, real_at + 4, first, second, n)
+                    add_real(real, g, real_at + 4, first, second, n)
             elif np.isnan(x):
-                whole[at + 1] += np.uint64(n)
-            elif x > 0:
-                whole[at + 2] += np.uint64(n)
+                whole[g, at + 1] += times
             else:
-                whole[at + 3] += np.uint64(n)
+                whole[g, at + (2 if x > 0 else 3)] += times
 
 
 @njit(cache=True)
-def _settle(plan: Any, whole: Any, real: Any) -> Any:
+def _settle(plan: Any, whole: Any, real: Any, g: int) -> Any:
     """Resets what is empty; gives whether every sum can be trusted."""
     trusted = True
     for m in range(len(plan)):
-        kind, squares, at, real_at = plan[m]
-        if kind != 2:
+        if plan[m, 0] != 2:
             continue
-        finite = whole[at] - whole[at + 1] - whole[at + 2] - whole[at + 3]
+        squares, at, real_at = plan[m, 1], plan[m, 2], plan[m, 3]
+        finite = whole[g, at] - whole[g, at + 1] - whole[g, at + 2] - whole[g, at + 3]
         if finite == np.uint64(0):
             for k in range(6 if squares else 4):
-                real[real_at + k] = 0.0
+                real[g, real_at + k] = 0.0
             continue
-        mass = real[real_at + 2]
-        real[real_at + 3] = max(real[real_at + 3], mass)
-        if not (mass >= _TRUST * real[real_at + 3]) or not np.isfinite(real[real_at]):
+        mass = real[g, real_at + 2]
+        peak = max(real[g, real_at + 3], mass)
+        real[g, real_at + 3] = peak
+        if not (mass >= _TRUST * peak) or not np.isfinite(real[g, real_at]):
             trusted = False
-        if squares and not np.isfinite(real[real_at + 4] + real[real_at + 5]):
+        if squares and not np.isfinite(real[g, real_at + 4] + real[g, real_at + 5]):
             trusted = False
     return trusted
 
@@ -160,8 +161,8 @@ def _settle(plan: Any, whole: Any, real: Any) -> Any:
 @njit(cache=True)
 def sweep(
     plan: Any,
-    start_whole: Any,
-    start_real: Any,
+    whole: Any,
+    real: Any,
     groups: Ints,
     at: Ints,
     rows: Ints,
@@ -175,33 +176,24 @@ def sweep(
     """The accumulators at every mark, from events sorted by group and time.
 
     ``rows`` below zero are events without effect.  ``marks`` are the places of the events after
-    which, in their group and instant, a line is written.  Lines of ``start_*`` are moved along
-    and end as the accumulators after the last event of their group.  Gives the lines, and which
+    which, in their group and instant, a line is written.  ``whole`` and ``real`` are moved along:
+    they end as the accumulators after the last event of each group.  Gives the lines, and which
     groups had a sum that cannot be trusted.
     """
-    whole = np.empty((len(marks), start_whole.shape[1]), np.uint64)
-    real = np.empty((len(marks), start_real.shape[1]), np.float64)
-    doubtful = np.zeros(len(start_whole), np.bool_)
+    wholes = np.empty((len(marks), whole.shape[1]), np.uint64)
+    lines = np.empty((len(marks), real.shape[1]), np.float64)
+    doubtful = np.zeros(len(whole), np.bool_)
     i = 0
     for mark in range(len(marks)):
-        last = marks[mark]
-        group = groups[last]
-        while i <= last:
+        g = groups[marks[mark]]
+        while i <= marks[mark]:
             if rows[i] >= 0:
-                _move(
-                    plan,
-                    start_whole[groups[i]],
-                    start_real[groups[i]],
-                    present,
-                    low,
-                    high,
-                    reals,
-                    rows[i],
-                    steps[i],
-                )
+                _move(plan, whole, real, groups[i], present, low, high, reals, rows[i], steps[i])
             i += 1
-        if not _settle(plan, start_whole[group], start_real[group]):
-            doubtful[group] = True
-        whole[mark] = start_whole[group]
-        real[mark] = start_real[group]
-    return whole, real, doubtful
+        if not _settle(plan, whole, real, g):
+            doubtful[g] = True
+        for k in range(whole.shape[1]):
+            wholes[mark, k] = whole[g, k]
+        for k in range(real.shape[1]):
+            lines[mark, k] = real[g, k]
+    return wholes, lines, doubtful

@@ -106,15 +106,17 @@ def add_pair(high: float, low: float, x: float, y: float) -> Any:
 
 
 @njit(cache=True)
-def add_real(reals: Any, at: int, x: float, y: float, times: int) -> None:
-    """Adds ``times`` times ``x + y`` to the pair at ``at``."""
+def add_real(reals: Any, line: int, at: int, x: float, y: float, times: int) -> None:
+    """Adds ``times`` times ``x + y`` to the pair at ``at`` of a line."""
     if times < 0:
         x, y, times = -x, -y, -times
+    high, low = reals[line, at], reals[line, at + 1]
     while times > 0:
         if times & 1:
-            reals[at], reals[at + 1] = add_pair(reals[at], reals[at + 1], x, y)
+            high, low = add_pair(high, low, x, y)
         x, y = 2.0 * x, 2.0 * y
         times >>= 1
+    reals[line, at], reals[line, at + 1] = high, low
 
 
 @njit(cache=True)

@@ -88,27 +88,22 @@ def _unfolded(groups: Ints, at: Ints, order: Ints, diff: Ints, words: Ints) -> A
 @njit(cache=True)
 def _same(left: Any, i: int, right: Any, j: int) -> Any:
     """Whether both places have a row, and the same one."""
-    if i < 0 or j < 0:
-        return False
-    equal = True
-    for w in range(left.shape[1]):
-        equal &= left[i, w] == right[j, w]
+    equal = i >= 0 and j >= 0
+    w = 0
+    while equal and w < left.shape[1]:
+        equal = left[i, w] == right[j, w]
+        w += 1
     return equal
 
 
 @njit(cache=True)
-def _turn(out: Any, count: int, opened: Any, words: Any, wanted: int, t: int, sign: int) -> Any:
-    """Goes on with an open change, or closes it at ``t`` and opens the wanted one.
-
-    ``opened`` has the group, and of the open change its step and its start.
-    """
-    if not _same(words, opened[1], words, wanted):
-        if opened[1] >= 0:
-            out[count, 0], out[count, 1], out[count, 2] = opened[0], opened[2], t
-            out[count, 3], out[count, 4] = sign, opened[1] if sign > 0 else ~opened[1]
-            count += 1
-        opened[1], opened[2] = wanted, t
-    return count
+def _put(out: Any, count: int, group: int, start: int, end: int, sign: int, source: int) -> Any:
+    """Writes a change, if there is one."""
+    if source < 0:
+        return count
+    out[0, count], out[1, count], out[2, count], out[3, count] = group, start, end, sign
+    out[4, count] = source if sign > 0 else ~source
+    return count + 1
 
 
 @njit(cache=True)
@@ -123,15 +118,13 @@ def _difference(
     old_alive: Any,
     old_words: Any,
 ) -> Any:
-    out = np.empty((2 * (len(new_at) + len(old_at) + len(until)) + 2, 5), np.int64)
-    plus, minus = np.empty(3, np.int64), np.empty(3, np.int64)
+    out = np.empty((5, 2 * (len(new_at) + len(old_at) + len(until)) + 2), np.int64)
     count, i, j = 0, 0, 0
     while i < len(new_at) or j < len(old_at):
         group = new_groups[i] if i < len(new_at) else old_groups[j]
         if j < len(old_at) and old_groups[j] < group:
             group = old_groups[j]
-        plus[0], plus[1], minus[0], minus[1] = group, -1, group, -1
-        here, there = -1, -1
+        here, there, plus, plus_from, minus, minus_from = -1, -1, -1, 0, -1, 0
         new_left = i < len(new_at) and new_groups[i] == group
         old_left = j < len(old_at) and old_groups[j] == group
         ended = not new_left
@@ -141,19 +134,22 @@ def _difference(
                 next_new = new_at[i] if new_left else until[group]
             t = min(next_new, old_at[j]) if old_left else next_new
             if not ended and t == next_new:
-                here = -1
+                ended, here = not new_left, -1
                 if new_left:
                     here = i if new_alive[i] else -1
                     i += 1
-                else:
-                    ended = True
             if old_left and t == old_at[j]:
                 there = j if old_alive[j] else -1
                 j += 1
             equal = _same(new_words, here, old_words, there)
-            count = _turn(out, count, minus, old_words, -1 if equal else there, t, -1)
-            count = _turn(out, count, plus, new_words, -1 if equal else here, t, 1)
+            wanted = -1 if equal else there
+            if not _same(old_words, minus, old_words, wanted):
+                count = _put(out, count, group, minus_from, t, -1, minus)
+                minus, minus_from = wanted, t
+            wanted = -1 if equal else here
+            if not _same(new_words, plus, new_words, wanted):
+                count = _put(out, count, group, plus_from, t, 1, plus)
+                plus, plus_from = wanted, t
             new_left = i < len(new_at) and new_groups[i] == group
             old_left = j < len(old_at) and old_groups[j] == group
-    found = out[:count].T.copy()
-    return found[0], found[1], found[2], found[3], found[4]
+    return out[0, :count], out[1, :count], out[2, :count], out[3, :count], out[4, :count]
