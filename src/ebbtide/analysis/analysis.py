@@ -15,7 +15,7 @@ from ebbtide.analysis import keys as keys_
 from ebbtide.analysis import monotonicity as monotonicity_
 from ebbtide.analysis import size as size_
 from ebbtide.analysis.formula.progress import Bound
-from ebbtide.analysis.keep import kept_inputs
+from ebbtide.analysis.keep import Kept, kept_inputs
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.passing import Finality, finality

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from ebbtide.analysis.formula.conditions import Keep, keeping, unbounded_by
 from ebbtide.analysis.formula.dnf import Dnf
@@ -53,10 +54,15 @@ def touched(
 ) -> Touch:
     """When ``x`` can still be touched by ``y``, by way of rows that are there too."""
     present = (x, y, *through)
-    facts = conjoined(present).where(both(together, *(copy.covers(AT) for copy in present)))
+    facts = conjoined(present).where(both(*(copy.covers(AT) for copy in present)))
     if x.edge.is_snapshot:
         facts = facts.where(compare(AT, "<", TO))
-    return _judged(x, y, facts.rename(_shown(x)), retain)
+    touch = _judged(x, y, facts.where(together).rename(_shown(x)), retain)
+    if not x.edge.is_snapshot:
+        return touch
+    # What only says that the intervals overlap is said by `to` already.
+    overlap = keeping(stored_variables(x.edge), facts.rename(_shown(x)), y.bounds, retain)
+    return Touch(_without(touch.keep, overlap), touch.missing)
 
 
 def met(x: Copy, y: Copy, together: Formula, retain: Mapping[Bound, Duration]) -> Touch:
@@ -70,6 +76,12 @@ def met(x: Copy, y: Copy, together: Formula, retain: Mapping[Bound, Duration]) -
 def stored_variables(edge: Edge) -> tuple[Var, ...]:
     """The times by which a stored change is judged."""
     return (*edge.columns.values(), *((TO,) if edge.is_snapshot else ()))
+
+
+def _without(keep: Keep, known: Keep) -> Keep:
+    idle = {part for case in known.cases for part in case if part.variable != TO}
+    cases = (tuple(part for part in case if part not in idle) for case in keep.cases)
+    return reduce(Keep.either, (Keep((case,)) for case in cases), Keep(()))
 
 
 def _shown(x: Copy) -> dict[Var, Var]:

@@ -1,0 +1,229 @@
+"""Words for people: what an operator is called, what it lacks, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+    View,
+)
+from ebbtide.algebra.window import (
+    Coalesce,
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rstream,
+    Session,
+    Split,
+    Tumble,
+    Window,
+)
+from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.formula.progress import NEVER
+from ebbtide.analysis.formula.streambound import propagated
+from ebbtide.analysis.size import Size
+from ebbtide.analysis.storing import Store
+from ebbtide.analysis.temporal.edge import FROM, Edge, time_columns
+from ebbtide.core.tree import find
+
+ALLOW = "ALLOW UNBOUNDED STATE"
+
+
+def name_of(relation: Relation) -> str:
+    """The sources that a relation is made of, in quotes."""
+    names = [view.name for view in find(relation, View)]
+    if not names:
+        names = [stream.declaration.name for stream in find(relation, Stream)]
+        names += [table.declaration.name for table in find(relation, ChangingTable)]
+        names += [table.declaration.name for table in find(relation, StaticTable)]
+    return " and ".join(f'"{name}"' for name in dict.fromkeys(names)) or "the query"
+
+
+def operator_name(relation: Relation) -> str:
+    """An operator and what it stands on."""
+    node = operator(relation)
+    match node:
+        case Stream() | StaticTable() | ChangingTable() | Values() | View():
+            return name_of(node)
+        case Product() | Join():
+            return _of_two("join", node)
+        case SemiJoin():
+            return _of_two("semi join", node)
+        case AntiJoin():
+            return _of_two("anti join", node)
+        case OuterJoin():
+            return _of_two(f"{node.kept.value} JOIN", node)
+        case UnionAll() | MaxUnion():
+            return _of_two("union", node)
+        case Difference() | StrictDifference():
+            return _of_two("EXCEPT", node)
+        case Intersection():
+            return _of_two("INTERSECT", node)
+        case Distinct():
+            return f"DISTINCT on {name_of(node)}"
+        case Aggregate():
+            return f"grouping of {name_of(node)}"
+        case TopN():
+            return f"ranking of {name_of(node)}"
+        case Over():
+            return f"OVER on {name_of(node)}"
+        case Alias() | Filter() | Map() | Coalesce() | Split():
+            return name_of(node)
+        case Window() | Tumble() | Hop() | Cumulate():
+            return f"window on {name_of(node)}"
+        case Session():
+            return f"SESSION on {name_of(node)}"
+        case Istream() | Dstream() | Rstream():
+            return f"{type(node).__name__.upper()} of {name_of(node)}"
+        case _:
+            assert_never(node)
+
+
+def what_is_stored(node: Node, store: Store) -> str:
+    """Which rows are stored, and why so many."""
+    rows = f"{operator_name(node.relation)} keeps {store.instead or 'rows'}"
+    if store.size is Size.UNBOUNDED:
+        return f"{operator_name(node.relation)} keeps every row of {_input(node, store)}"
+    return f"{rows} of {_input(node, store)}"
+
+
+def missing_bound(node: Node, store: Store) -> str:
+    """Which bound a store lacks."""
+    coming = dict.fromkeys(
+        " or ".join(str(a.variable) if _is_plain(a.variable.node) else str(a.bound) for a in clause)
+        for clause in store.missing
+    )
+    if "" in coming or () in store.missing:
+        return f"{_input(node, store)} is kept because what comes promises no progress"
+    mine = _times(node.inputs[store.input].edge)
+    by = f"by {mine[0]}" if mine else f"by a time of {_input(node, store)}"
+    if not coming:
+        return f"rows of {_input(node, store)} hold for ever"
+    return f"no condition bounds {' and '.join(coming)} {by}"
+
+
+def to_forget(node: Node, store: Store) -> str:
+    """What to write so that an operator can forget."""
+    relation = node.relation
+    if () in store.missing:
+        return _promise(relation)
+    if any(child.edge.is_snapshot for child in node.inputs):
+        return "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
+    match relation:
+        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
+            band = _band(node)
+            if band is None:
+                return ALLOW
+            return f"add {'WHERE' if isinstance(relation, Product) else 'AND'} {band}"
+        case Aggregate() | TopN():
+            times = _times(node.inputs[0].edge)
+            where = "GROUP BY" if isinstance(relation, Aggregate) else "PARTITION BY"
+            return f"add FLOOR({times[0]} TO 1 HOUR) to {where}" if times else ALLOW
+        case Over():
+            return "use a frame RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW"
+        case Window() | Session():
+            return f"declare PROGRESS FOR {relation.on}"
+        case _:
+            return "put a window of time, such as [RANGE 1 HOUR], after the names of the streams"
+
+
+def to_be_final(root: Node) -> str:
+    """What to write so that an answer becomes final."""
+    node = _breaking(root)
+    if () in node.edge.bounds.clauses:
+        return _promise(node.relation)
+    match node.relation:
+        case Aggregate() if _times(node.inputs[0].edge):
+            hour = f"FLOOR({_times(node.inputs[0].edge)[0]} TO 1 HOUR)"
+            return f"GROUP BY {hour} too, and select it"
+        case Map() if _times(node.inputs[0].edge):
+            return f"select {_times(node.inputs[0].edge)[0]} too"
+        case Join() | SemiJoin() | AntiJoin() | OuterJoin():
+            band = _band(node)
+            return f"add AND {band}" if band else "leave out EMIT FINAL"
+        case _:
+            return "leave out EMIT FINAL"
+
+
+def _breaking(root: Node) -> Node:
+    """The lowest node that does not progress though all of its inputs do."""
+    stuck = [node for node in root.walk() if not _progresses(node.edge)]
+    ready = [n for n in stuck if all(_progresses(child.edge) for child in n.inputs)]
+    return max(ready or stuck or [root], key=lambda node: len(node.path))
+
+
+def _progresses(edge: Edge) -> bool:
+    attributes = (FROM,) if edge.is_snapshot else edge.columns.values()
+    return edge.bounds.is_static or any(
+        propagated(variable, edge.facts, edge.bounds) != NEVER for variable in attributes
+    )
+
+
+def _band(node: Node) -> str | None:
+    left, right = (_times(child.edge) for child in node.inputs)
+    if not left or not right:
+        return None
+    return f"{right[0]} BETWEEN {left[0]} AND {left[0]} + INTERVAL 1 HOUR"
+
+
+def _times(edge: Edge) -> list[str]:
+    """The time columns, those first that progress or that something waits for."""
+    columns = [
+        (variable, edge.schema[place])
+        for place, variable in edge.columns.items()
+        if not edge.schema[place].nullable
+    ]
+    waited = edge.bounds.variables
+    alone = {v for v, _ in columns if propagated(v, edge.facts, edge.bounds) != NEVER}
+    ranked = sorted(columns, key=lambda pair: (pair[0] not in alone, pair[0] not in waited))
+    return [str(column) for variable, column in ranked if variable in alone or variable in waited]
+
+
+def _promise(relation: Relation) -> str:
+    for stream in find(relation, Stream):
+        if not stream.declaration.promises:
+            attribute = next(iter(time_columns(stream.schema).values()), "a time")
+            return f"declare PROGRESS FOR {attribute} in CREATE STREAM {stream.declaration.name}"
+    for table in find(relation, ChangingTable):
+        if not table.declaration.promises:
+            name = table.declaration.name
+            return f"declare PROGRESS FOR {table.declaration.time} in CREATE TABLE {name}"
+    return ALLOW
+
+
+def _is_plain(node: str) -> bool:
+    return not node.startswith("~")
+
+
+def _input(node: Node, store: Store) -> str:
+    return name_of(node.relation.children[store.input] if node.relation.children else node.relation)
+
+
+def _of_two(word: str, node: Relation) -> str:
+    left, right = node.children
+    return f"{word} of {name_of(left)} and {name_of(right)}"

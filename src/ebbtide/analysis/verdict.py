@@ -1,0 +1,126 @@
+"""The verdict on a query: when its rows are final, and how much state it needs.
+
+Law: EMIT FINAL needs an answer that is final at some time; EMIT CHANGES does not.  State that
+grows for ever needs the user's consent.  What is refused is refused with the operator, the input,
+the missing bound and words that put it right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ebbtide.algebra.emission import Emit
+from ebbtide.algebra.relation import Relation
+from ebbtide.analysis import advice
+from ebbtide.analysis.analysis import Node, Path, examine
+from ebbtide.analysis.keep import held_back
+from ebbtide.analysis.keys import Keys
+from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.analysis.passing import Finality, When
+from ebbtide.analysis.sinking import sunk
+from ebbtide.analysis.size import Size
+from ebbtide.analysis.storing import Store, stores_of
+from ebbtide.errors import TemporalError
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How much is stored in the worst place, and where that is."""
+
+    size: Size
+    reason: str = ""
+    path: Path | None = None
+    input: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.size}: {self.reason}" if self.reason else str(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """When rows are final, and how much state is needed."""
+
+    finality: Finality
+    state: State
+
+    def __str__(self) -> str:
+        return f"{self.finality}; state {self.state}"
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is proved about a query; ``plan`` is what has to run."""
+
+    plan: Relation
+    emit: Emit
+    root: Node
+    held: tuple[Store, ...]
+    verdict: Verdict
+
+    @property
+    def key(self) -> tuple[str, ...] | None:
+        """The smallest candidate key of the answer; None if rows may repeat."""
+        names = self.keys.names(self.plan.schema)
+        return names[0] if names else None
+
+    @property
+    def keys(self) -> Keys:
+        """All that is known of the answer's keys."""
+        return self.root.keys
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        """How rows leave the answer."""
+        return self.root.monotonicity
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, the root first."""
+        return self.root.walk()
+
+
+def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
+    """What is proved about a plan."""
+    placed = sunk(plan)
+    root = examine(placed)
+    held: tuple[Store, ...] = ()
+    if emit is Emit.FINAL and root.finality.when is When.BY_PROGRESS:
+        held = stores_of(placed, (root,), (held_back(root.edge, root.finality.waits),))
+    return Analysis(placed, emit, root, held, Verdict(root.finality, _state(root, held)))
+
+
+def check(plan: Relation, emit: Emit = Emit.CHANGES, allow_unbounded: bool = False) -> Analysis:
+    """The analysis of a plan that may run; others are refused."""
+    analysis = analyse(plan, emit)
+    verdict = analysis.verdict
+    if emit is Emit.FINAL and verdict.finality.when is When.NEVER:
+        raise TemporalError(
+            "never-final",
+            f"rows of {advice.name_of(analysis.plan)} are never final",
+            detail=verdict.finality.reason,
+            hint=advice.to_be_final(analysis.root),
+        )
+    if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
+        node, store = worst(analysis.root)
+        raise TemporalError(
+            "unbounded-state",
+            f"{advice.operator_name(node.relation)} would keep every row for ever",
+            detail=advice.missing_bound(node, store),
+            hint=advice.to_forget(node, store),
+        )
+    return analysis
+
+
+def worst(root: Node) -> tuple[Node, Store]:
+    """The place where most is stored: the lowest, where there are several."""
+    found = [(node, store) for node in root.walk() for store in node.stores]
+    return max(found, key=lambda pair: (pair[1].size, len(pair[0].path)))
+
+
+def _state(root: Node, held: tuple[Store, ...]) -> State:
+    if not any(node.stores for node in root.walk()):
+        if not held:
+            return State(Size.NONE)
+        return State(held[0].size, "rows wait until they are final", (), 0)
+    node, store = worst(root)
+    return State(store.size, advice.what_is_stored(node, store), node.path, store.input)
