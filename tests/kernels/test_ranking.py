@@ -5,16 +5,22 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.harness import WAYS, Case, Input, Way, judge
 
 from ebbtide.algebra import ranking as logical
-from ebbtide.algebra.call import SortKey
+from ebbtide.algebra.call import AggregateCall, SortKey
+from ebbtide.algebra.expression import Literal
 from ebbtide.core.schema import schema
+from ebbtide.core.types import BIGINT
 from ebbtide.core.values import NAN
+from ebbtide.kernels.call import Call
+from ebbtide.kernels.frames import Frame
 from ebbtide.kernels.numbering import Ranking
 from ebbtide.kernels.ordering import SortColumn
+from ebbtide.kernels.over import Framed, Neighbour, Number, Over
 from ebbtide.kernels.top_n import TopN
 
 
@@ -67,4 +73,72 @@ def test_oracle_top_n(
     )
     partition = (0,) if partitioned else ()
     kernel = TopN(count, order, partition, ranking, offset, numbered)
+    judge(Case(node, kernel, (RELATION,), (partition,)), way)
+
+
+def _aggregated(name: str, column: str | None, type_: Any) -> tuple[logical.FrameCall, Framed]:
+    """A call twice: as the plan has it, and as the kernel does."""
+    arguments = () if column is None else (RELATION.node.ref(column),)
+    positions = () if column is None else (RELATION.schema.position(column),)
+    call = Call(name, positions, type_, row=tuple(range(4)))
+    return logical.FrameCall("a", AggregateCall(name, arguments)), Framed(call)
+
+
+def _numbered(ranking: Ranking) -> tuple[logical.FrameCall, Number]:
+    return logical.FrameCall("n", AggregateCall(ranking.name)), Number(ranking)
+
+
+def _neighbour(name: str, far: int, default: bool) -> tuple[logical.FrameCall, Neighbour]:
+    arguments: tuple[Any, ...] = (RELATION.node.ref("v"), Literal(far, BIGINT))
+    arguments += (RELATION.node.ref("k"),) if default else ()
+    call = logical.FrameCall("b", AggregateCall(name, arguments))
+    return call, Neighbour(3, -far if name == "LAG" else far, 0 if default else None)
+
+
+CALLS = [
+    *(_numbered(ranking) for ranking in Ranking),
+    *(_neighbour(name, far, d) for name in ("LAG", "LEAD") for far in (1, 2) for d in (0, 1)),
+    _aggregated("COUNT", None, pa.int64()),
+    _aggregated("COUNT", "v", pa.int64()),
+    _aggregated("SUM", "v", pa.int64()),
+    _aggregated("AVG", "x", pa.float64()),
+    _aggregated("MIN", "s", pa.string()),
+    _aggregated("MAX", "x", pa.float64()),
+    _aggregated("FIRST", "v", pa.int64()),
+    _aggregated("MEDIAN", "v", pa.float64()),
+]
+
+
+@st.composite
+def frames(draw: Any) -> tuple[tuple[SortColumn, ...], logical.Frame | None, Frame | None]:
+    """An order and a frame that stands on it, twice."""
+    order = draw(SORTS)
+    low, high = sorted((draw(st.integers(-2, 2)), draw(st.integers(-2, 2))))
+    start, end = draw(st.sampled_from((low, None))), draw(st.sampled_from((high, None)))
+    kind = draw(st.sampled_from(("none", "rows", "range")))
+    if kind == "none":
+        return order, None, None
+    if kind == "rows":
+        return order, logical.Frame(logical.FrameUnit.ROWS, start, end), Frame(True, start, end)
+    numbers = (SortColumn(draw(st.sampled_from((1, 3))), draw(st.booleans()), draw(st.booleans())),)
+    return numbers, logical.Frame(logical.FrameUnit.RANGE, start, end), Frame(False, start, end)
+
+
+@given(
+    calls=st.lists(st.sampled_from(CALLS), min_size=1, max_size=2),
+    framing=frames(),
+    partitioned=st.booleans(),
+    way=WAYS,
+)
+def test_oracle_over(calls: Any, framing: Any, partitioned: bool, way: Way) -> None:
+    order, frame, kernel_frame = framing
+    node = logical.Over(
+        RELATION.node,
+        tuple(logical.FrameCall(f"n{i}", call.call) for i, (call, _) in enumerate(calls)),
+        (RELATION.node.ref("k"),) if partitioned else (),
+        _sort_keys(order),
+        frame,
+    )
+    partition = (0,) if partitioned else ()
+    kernel = Over(tuple(call for _, call in calls), partition, order, kernel_frame)
     judge(Case(node, kernel, (RELATION,), (partition,)), way)
