@@ -43,7 +43,7 @@ from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, key_hash, to_changes, where
 from ebbtide.state.store import MemoryStore, Scope
 
-SHARDS = (1, 2, 7)
+SHARDS = (1, 1, 2, 2, 7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,15 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An operator twice: the reference's node and the kernel, sharded by columns of each input."""
+    """An operator twice: the reference's node and the kernel.
+
+    ``exchange`` has the columns of each input that shards go by; None is a broadcast to all.
+    """
 
     node: Pointwise | AcrossTime
     kernel: Kernel
     inputs: tuple[Input, ...]
-    exchange: tuple[tuple[int, ...], ...]
+    exchange: tuple[tuple[int, ...] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Way:
 WAYS = st.builds(
     Way,
     seed=st.integers(0, 2**32),
-    steps=st.integers(1, 6),
+    steps=st.integers(1, 5),
     size=st.integers(1, 6),
     shards=st.sampled_from(SHARDS),
     collect=st.booleans(),
@@ -239,7 +242,9 @@ class Run:
         output: list[Change] = []
         for shard, areas in enumerate(self.areas):
             mine = tuple(
-                where(batch, _shard_of(batch, columns, len(self.areas)) == shard)
+                batch
+                if columns is None
+                else where(batch, _shard_of(batch, columns, len(self.areas)) == shard)
                 for batch, columns in zip(batches, self.case.exchange, strict=True)
             )
             times = Times(self.now, step.now, step.horizons, owner=bool(shard == owner))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -92,3 +93,21 @@ def test_oracle_outer_join(name: str, kept: logical.Outer, way: Way) -> None:
         return logical.OuterJoin(left, right, predicate, kept)
 
     judge(case(name, node, lambda condition: OuterJoin(condition, *OUTER[kept])), way)
+
+
+@given(
+    name=st.sampled_from(("no key", "all pairs")),
+    kind=st.sampled_from(("join", "semi", "anti", "left")),
+    way=WAYS,
+)
+def test_oracle_broadcast_of_the_right_side(name: str, kind: str, way: Way) -> None:
+    def left(mine: Any, other: Any, predicate: Expression) -> Any:
+        return logical.OuterJoin(mine, other, predicate, logical.Outer.LEFT)
+
+    node, kernel = {
+        "join": (logical.Join, Join),
+        "semi": (logical.SemiJoin, SemiJoin),
+        "anti": (logical.AntiJoin, AntiJoin),
+        "left": (left, lambda condition: OuterJoin(condition, True, False)),
+    }[kind]
+    judge(replace(case(name, node, kernel), exchange=((0, 1, 2), None)), way)

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 
 from ebbtide.kernels.condition import Condition, Side, hashed, keyless, partners
 from ebbtide.kernels.coverage import changed
-from ebbtide.kernels.join import kept
-from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import concat, net
 from ebbtide.state.layout import Layout
@@ -29,7 +28,7 @@ from ebbtide.state.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class AntiJoin:
-    """The kernel of NOT EXISTS; without key columns it runs in one shard."""
+    """The kernel of NOT EXISTS; without key columns, the right side is broadcast."""
 
     condition: Condition
 
@@ -52,5 +51,8 @@ class AntiJoin:
         least = min(times.horizons)
         return Result(
             net(concat([changes, alone], changes.schema)),
-            (kept(areas[0], left, times.horizons[1]), kept(areas[1], right, least)),
+            (
+                settled(areas[0], left.changes, times.horizons[1], left.hashes),
+                settled(areas[1], right.changes, least, right.hashes),
+            ),
         )

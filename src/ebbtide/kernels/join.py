@@ -21,18 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import Instant
 from ebbtide.kernels.condition import Condition, Side, hashed, joined_rows, joined_schema, partners
-from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import Found, SweepArea
-from ebbtide.state.batch import DIFF, FROM, TO, concat, net, where
+from ebbtide.state.batch import DIFF, FROM, TO, concat, net
 from ebbtide.state.columns import ints
 from ebbtide.state.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The kernel of JOIN and of the product; without key columns it runs in one shard."""
+    """The kernel of JOIN and of the product; without key columns, the right side is broadcast."""
 
     condition: Condition
 
@@ -52,7 +51,10 @@ class Join:
         changes = paired(self.condition, Side(left, before[0]), Side(right, before[1]))
         return Result(
             changes,
-            (kept(areas[0], left, times.horizons[1]), kept(areas[1], right, times.horizons[0])),
+            (
+                settled(areas[0], left.changes, times.horizons[1], left.hashes),
+                settled(areas[1], right.changes, times.horizons[0], right.hashes),
+            ),
         )
 
 
@@ -79,9 +81,3 @@ def product(condition: Condition, left: Found, right: Found) -> Batch:
     ]
     schema = joined_schema(mine.schema, other.schema)
     return pa.Table.from_arrays([*rows.columns, *map(pa.array, times)], schema=schema)
-
-
-def kept(area: SweepArea, new: Found, horizon: Instant) -> SweepArea:
-    """The area with new changes, without what has ended by the instant after the horizon."""
-    stays = ints(new.changes, TO) > horizon + 1
-    return area.insert(where(new.changes, stays), new.hashes[stays]).reorganize(horizon)

@@ -24,7 +24,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from ebbtide.core.time import Instant
 from ebbtide.kernels.condition import (
     Condition,
     Side,
@@ -34,8 +33,8 @@ from ebbtide.kernels.condition import (
     partners,
 )
 from ebbtide.kernels.coverage import changed
-from ebbtide.kernels.join import kept, paired
-from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.join import paired
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, concat, net, payload, row_types
 from ebbtide.state.layout import Layout
@@ -43,7 +42,10 @@ from ebbtide.state.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class OuterJoin:
-    """Keeps the rows of one side or of both; without key columns it runs in one shard."""
+    """Keeps the rows of one side or of both.
+
+    Without key columns the side that is not kept is broadcast; if both are, it runs in one shard.
+    """
 
     condition: Condition
     keeps_left: bool
@@ -67,13 +69,16 @@ class OuterJoin:
         left = Side(new[0], partners(areas[0], *(new if self.keeps_right else new[1:])))
         right = Side(new[1], partners(areas[1], *(new if self.keeps_left else new[:1])))
         parts = [paired(self.condition, left, right), *self._alone(inputs, left, right)]
-        return Result(
-            net(concat(parts, parts[0].schema)),
-            (
-                kept(areas[0], new[0], self._horizon(times, 1, self.keeps_right)),
-                kept(areas[1], new[1], self._horizon(times, 0, self.keeps_left)),
-            ),
+        least = min(times.horizons)
+        released = (
+            least if self.keeps_right else times.horizons[1],
+            least if self.keeps_left else times.horizons[0],
         )
+        stored = tuple(
+            settled(area, found.changes, horizon, found.hashes)
+            for area, found, horizon in zip(areas, new, released, strict=True)
+        )
+        return Result(net(concat(parts, parts[0].schema)), stored)
 
     def _alone(self, inputs: tuple[Batch, ...], left: Side, right: Side) -> list[Batch]:
         condition, schemas = self.condition, (inputs[0].schema, inputs[1].schema)
@@ -95,9 +100,6 @@ class OuterJoin:
                 )
             ]
         return parts
-
-    def _horizon(self, times: Times, other: int, covers: bool) -> Instant:
-        return min(times.horizons) if covers else times.horizons[other]
 
 
 def _padded(rows: Batch, schemas: tuple[Schema, Schema], side: int) -> Any:

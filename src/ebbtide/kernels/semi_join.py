@@ -20,8 +20,7 @@ from dataclasses import dataclass
 
 from ebbtide.kernels.condition import Condition, Side, hashed, partners
 from ebbtide.kernels.coverage import changed
-from ebbtide.kernels.join import kept
-from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import net
 from ebbtide.state.layout import Layout
@@ -29,7 +28,7 @@ from ebbtide.state.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class SemiJoin:
-    """The kernel of EXISTS and IN; without key columns it runs in one shard."""
+    """The kernel of EXISTS and IN; without key columns, the right side is broadcast."""
 
     condition: Condition
 
@@ -50,5 +49,9 @@ class SemiJoin:
         changes = net(changed(self.condition, mine, other, partnered=True))
         least = min(times.horizons)
         return Result(
-            changes, (kept(areas[0], left, times.horizons[1]), kept(areas[1], right, least))
+            changes,
+            (
+                settled(areas[0], left.changes, times.horizons[1], left.hashes),
+                settled(areas[1], right.changes, least, right.hashes),
+            ),
         )
