@@ -15,6 +15,7 @@ from ebbtide.sql.durations import DurationReader
 from ebbtide.sql.nodes import Call, CeilTo, FloorTo
 from ebbtide.sql.reading import located
 from ebbtide.sql.spans import mark, marked
+from ebbtide.sql.types import unknown_type
 
 __all__ = ["CallParser"]
 
@@ -169,11 +170,30 @@ class CallParser(DurationReader):
         operand = self._parse_disjunction()
         if not self._match(TokenType.ALIAS):
             raise self.unexpected("AS")
-        to = self._parse_types()
-        if operand is None or to is None:
-            raise self.unexpected("a type")
+        if operand is None:
+            raise self.unexpected("an expression")
+        to = self.type_name("a type")
         node = exp.Cast(this=operand, to=to) if strict else exp.TryCast(this=operand, to=to)
         return self._closed(self.expression(node))
+
+    @located
+    def _parse_types(
+        self,
+        check_func: bool = False,
+        schema: bool = False,
+        allow_identifiers: bool = True,
+        with_collation: bool = False,
+    ) -> exp.Expr | None:
+        # There are no types of the user's; sqlglot would read the name of one as a text of its own.
+        return super()._parse_types(check_func, schema, False, with_collation)
+
+    def type_name(self, what: str, schema: bool = False) -> exp.Expr:
+        """Reads the name of a type."""
+        named = self._curr.token_type in self.IDENTIFIER_TOKENS
+        node = self._parse_types(schema=schema)
+        if node is None:
+            raise unknown_type(self.span()) if named else self.unexpected(what)
+        return node
 
     def build_cast(self, strict: bool, **kwargs: Any) -> exp.Expr:
         cast = super().build_cast(strict, **kwargs)

@@ -5,6 +5,7 @@ pass changes nothing.  It goes by what is allowed (`allowed`), which is also wha
 docstring promises to whoever reads the tree, and by where it is allowed, below.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -23,6 +24,7 @@ MAX_DEPTH = 150
 _SOURCES = (exp.From, exp.Join, nodes.Joined, nodes.Windowed, nodes.TableFunction)
 _QUERIES = (exp.Select, exp.SetOperation, exp.Values, nodes.StreamOperator)
 _HOLD_QUERIES = (exp.Subquery, exp.Exists, exp.CTE, exp.SetOperation, nodes.StreamOperator)
+_NAME = re.compile(r"\w+")
 _NO_FUNCTIONS = ("ISTREAM", "DSTREAM", "RSTREAM", "TUMBLE", "HOP", "SESSION", "CUMULATE")
 
 
@@ -84,6 +86,17 @@ def _query(node: exp.Expr, source: str) -> None:
         _wrong(node.args["alias"], source, "a query has an alias in FROM only")
 
 
+def _operands(node: exp.Expr, source: str) -> None:
+    for operand in (node.this, node.expression):
+        for clause in ("with_", "order", "limit", "offset"):
+            if not isinstance(operand, exp.Subquery) and operand.args.get(clause):
+                _wrong(
+                    operand.args[clause],
+                    source,
+                    "a query with this clause stands in parentheses next to a set operation",
+                )
+
+
 def _subquery(node: exp.Expr, source: str) -> None:
     if node.args.get("alias") and not isinstance(node.parent, _SOURCES):
         _wrong(node.args["alias"], source, "a query has an alias in FROM only")
@@ -123,11 +136,15 @@ def _column(node: exp.Expr, source: str) -> None:
 def _identifier(node: exp.Expr, source: str) -> None:
     if not node.name:
         _wrong(node, source, "a name is not empty")
+    if not node.args.get("quoted") and not _NAME.fullmatch(node.name):
+        _wrong(node, source, f"{node.name} is no name without quotes", f"write `{node.name}`")
 
 
 def _dot(node: exp.Expr, source: str) -> None:
     if not isinstance(node.expression, exp.Identifier):
         _wrong(node, source, "a field of a struct is a name")
+    if isinstance(node.this, exp.Literal | exp.Null | exp.Boolean | nodes.Duration):
+        _wrong(node, source, "a literal has no fields")
 
 
 def _bracket(node: exp.Expr, source: str) -> None:
@@ -181,6 +198,7 @@ _Rule = Callable[[Any, str], None]
 
 _RULES: dict[type[exp.Expr] | tuple[type[exp.Expr], ...], _Rule] = {
     _QUERIES: _query,
+    exp.SetOperation: _operands,
     exp.Subquery: _subquery,
     nodes.Windowed: _windowed,
     exp.Alias: _alias,

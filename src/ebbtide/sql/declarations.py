@@ -10,7 +10,6 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.core.declaration import Late
-from ebbtide.core.types import Type
 from ebbtide.errors import ParseError
 from ebbtide.sql.queries import QueryParser
 from ebbtide.sql.spans import span_of
@@ -25,7 +24,7 @@ from ebbtide.sql.syntax import (
     Period,
     Progress,
 )
-from ebbtide.sql.types import data_type, unknown_type
+from ebbtide.sql.types import data_type
 
 __all__ = ["DeclarationParser"]
 
@@ -92,20 +91,13 @@ class DeclarationParser(QueryParser):
     def _column(self) -> ColumnDefinition:
         first = self._curr
         name = self.name("a column")
-        type_ = self._type_of(name)
+        type_ = data_type(self.type_name(f'the type of "{name}"', schema=True), self.sql)
         nullable = not self.take("NOT", "NULL")
         comment = None
         if self.take("COMMENT"):
             comment = self.string("the comment")
             nullable = nullable and not self.take("NOT", "NULL")
         return ColumnDefinition(name, type_, nullable, comment, self.span(first, self._prev))
-
-    def _type_of(self, column: Name) -> Type:
-        named = self._curr.token_type is TokenType.VAR
-        kind = self._parse_types(schema=True)
-        if kind is not None:
-            return data_type(kind, self.sql)
-        raise unknown_type(self.span()) if named else self.unexpected(f'the type of "{column}"')
 
     def _progress(self, first: Token) -> Progress:
         attribute = self.name("a column")

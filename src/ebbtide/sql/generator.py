@@ -46,6 +46,17 @@ class EbbtideGenerator(SparkGenerator):
         """TRY_CAST(a AS INT)."""
         return self.cast_sql(expression, safe_prefix="TRY_")
 
+    def not_sql(self, expression: exp.Not) -> str:
+        """a NOT IN (b), a IS NOT NULL; a NOT before it would reach further than it did."""
+        inner = expression.this
+        if isinstance(inner, exp.Is):
+            return f"{self.sql(inner, 'this')} IS NOT {self.sql(inner, 'expression')}"
+        text = self.sql(inner)
+        if isinstance(inner, exp.Between | exp.In | exp.RegexpLike):
+            operand = self.sql(inner, "this")
+            return f"{operand} NOT{text.removeprefix(operand)}"
+        return f"NOT {text}"
+
     # --- windows --------------------------------------------------------------------------------
 
     def rangewindow_sql(self, node: nodes.RangeWindow) -> str:
@@ -154,6 +165,7 @@ class EbbtideGenerator(SparkGenerator):
         nodes.Duration: duration_sql,
         nodes.Call: call_sql,
         exp.TryCast: trycast_sql,
+        exp.Not: not_sql,
         nodes.FloorTo: floorto_sql,
         nodes.CeilTo: ceilto_sql,
         nodes.RangeWindow: rangewindow_sql,

@@ -36,6 +36,7 @@ _EXPECTED = (
     (re.compile(r"Failed to parse any statement following CTE"), "a query after WITH"),
 )
 _TWICE = re.compile(r"Found multiple '(.*)' clauses")
+_NAME = re.compile(r"\w+")
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 
 
@@ -197,7 +198,7 @@ class Reader(SparkParser):
         first = self._curr
         if first and first.token_type not in (TokenType.STRING, TokenType.NUMBER):
             node = self._parse_id_var(any_token=False)
-            if isinstance(node, exp.Identifier) and node.name:
+            if isinstance(node, exp.Identifier) and (node.quoted or _NAME.fullmatch(node.name)):
                 mark(node, first.start, self._prev.end + 1)
                 return node
             self._retreat(self._index - (self._prev is first))

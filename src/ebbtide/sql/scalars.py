@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 from ebbtide.sql import literals
 from ebbtide.sql.calls import CallParser
 from ebbtide.sql.reading import located
+from ebbtide.sql.spans import marked
 
 __all__ = ["ScalarParser"]
 
@@ -64,7 +65,6 @@ class ScalarParser(CallParser):
     _parse_unary = located(CallParser._parse_unary)
     _parse_range = located(CallParser._parse_range)
     _parse_equality = located(CallParser._parse_equality)
-    _parse_types = located(CallParser._parse_types)
     _parse_paren = located(CallParser._parse_paren)
     _parse_expression = located(CallParser._parse_expression)
     _parse_bracket = located(CallParser._parse_bracket)
@@ -99,6 +99,20 @@ class ScalarParser(CallParser):
             raise self.unexpected("AND to complete BETWEEN")
         high = self._parse_bitwise()
         return self.expression(exp.Between(this=this, low=low, high=high))
+
+    def _build_predicate(
+        self,
+        klass: type[exp.Binary],
+        this: exp.Expr | None,
+        expression: exp.Expr | None,
+        comments: list[str] | None = None,
+        negate: bool = False,
+    ) -> exp.Expr:
+        # sqlglot takes `a NOT NULL` for `a IS NOT NULL`, and makes a NULL for it that was not read.
+        if isinstance(expression, exp.Null) and marked(expression) is None:
+            span = self.span(self._tokens[self._index - 2], self._prev)
+            raise self.fault("syntax", "a test for NULL has IS", span, hint="write IS NOT NULL")
+        return super()._build_predicate(klass, this, expression, comments, negate)
 
     @located
     def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:

@@ -82,7 +82,11 @@ def unknown_type(span: Span) -> ParseError:
 
 
 def _decimal(node: exp.DataType, span: Span) -> types.Type:
-    sizes = [int(part.name) for part in node.expressions if part.name.isdigit()]
+    sizes = [
+        int(part.name)
+        for part in node.expressions
+        if part.name.isdecimal() and not part.args.get("expression")
+    ]
     if len(sizes) != len(node.expressions) or len(sizes) > 2:
         raise ParseError("bad-decimal", f"{span.text} does not exist", span=span)
     try:

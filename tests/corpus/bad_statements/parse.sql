@@ -396,6 +396,14 @@ SELECT id FROM auctions UNION ALL BY NAME SELECT id FROM people;
 -- span:
 SELECT id FROM auctions UNION;
 
+-- code: syntax
+-- span: LIMIT 3
+SELECT id FROM auctions LIMIT 3 UNION SELECT id FROM people;
+
+-- code: syntax
+-- span: WITH p AS (SELECT 1)
+SELECT 1 UNION WITH p AS (SELECT 1) SELECT * FROM p;
+
 -- code: unsupported-syntax
 -- span: WITH RECURSIVE r AS (SELECT 1)
 WITH RECURSIVE r AS (SELECT 1) SELECT * FROM r;
@@ -465,6 +473,15 @@ SELECT price FROM bids WHERE auction = :id;
 -- span: FLOAT
 -- hint: write DOUBLE
 SELECT CAST(price AS FLOAT) FROM bids;
+
+-- code: syntax
+-- span: NOT NULL
+-- hint: write IS NOT NULL
+SELECT auction FROM bids WHERE price NOT NULL;
+
+-- code: bad-decimal
+-- span: DECIMAL(5 5, 2)
+SELECT CAST(price AS DECIMAL(5 5, 2)) FROM bids;
 
 -- code: unknown-type
 -- span: MAP<STRING, INT>

@@ -15,6 +15,7 @@ from corpus import bad_statements, good_statements
 from ebbtide.config import Config
 from ebbtide.errors import QueryError, UnsupportedError
 from ebbtide.sql import parse, sql
+from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.words import KEYWORDS
 
 TRIES = {"quick": 1_000, "ci": 3_000, "long": 100_000}[Config.from_environment().profile]
@@ -71,6 +72,10 @@ def spliced(rng: random.Random) -> str:
     return "".join(one[: rng.randrange(len(one))] + two[rng.randrange(len(two)) :])
 
 
+# Words that may be left out without changing what is said, and signs that change nothing.
+OPTIONAL = {"AS", "INTERVAL", "ASC", "OUTER", "INNER", "ALL", "DISTINCT", "BOTH", "TABLE"}
+OPTIONAL |= {"+", ":", "="}
+
 MAKERS = [random_characters, random_words, cut_short, changed, shuffled, spliced]
 
 
@@ -84,6 +89,25 @@ def test_every_text_has_an_answer(make: Callable[[random.Random], str]) -> None:
         started = time.perf_counter()
         answer(text, round_trip=number % ROUND_TRIPS == 0)
         assert time.perf_counter() - started < SLOWEST, text
+
+
+def test_nothing_is_ignored() -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201
+    good = good_statements()
+    for text in random.Random(seed).sample(good, min(len(good), TRIES // 100)):
+        for token in Ebbtide().tokenize(text):
+            without = f"{text[: token.start]} {text[token.end + 1 :]}"
+            if token.text.upper() not in OPTIONAL and accepted(without):
+                assert parse(without) != parse(text), (without, token.text)
+
+
+def accepted(text: str) -> bool:
+    """Whether the text is a script."""
+    try:
+        return parse(text) is not None
+    except (QueryError, UnsupportedError):
+        return False
 
 
 def answer(text: str, round_trip: bool) -> None:
