@@ -10,6 +10,7 @@
 Nothing here needs a running engine.
 """
 
+from ebbtide.testing.aggregates import check_aggregate
 from ebbtide.testing.answer import Answer, Evaluator, answer, relation
 from ebbtide.testing.assertions import assert_snapshot, assert_snapshot_equal
 from ebbtide.testing.clock import Clock
@@ -24,6 +25,7 @@ __all__ = [
     "assert_snapshot_equal",
     "changes_from_text",
     "changes_to_text",
+    "check_aggregate",
     "relation",
     "rows_to_text",
 ]

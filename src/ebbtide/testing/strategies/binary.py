@@ -15,7 +15,7 @@ from ebbtide.algebra.combination import (
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.relation import Distinct, Filter, Relation
 from ebbtide.testing.strategies.expressions import join_predicate_from
 from ebbtide.testing.strategies.growth import Builder, Growth, conformed, narrow
 
@@ -67,8 +67,11 @@ def intersection(growth: Growth) -> Relation:
 
 def _aligned(growth: Growth) -> tuple[Relation, Relation]:
     left = narrow(growth, growth.input())
-    right = conformed(growth, growth.input(multiply=0), left.schema)
-    return left, right
+    if growth.number(0, 2) == 2:
+        # Of the same: rows that are on both sides, and not equally often.
+        condition = growth.predicate(left.schema, 0)
+        return left, growth.choose([Distinct(left), Filter(left, condition), UnionAll(left, left)])
+    return left, conformed(growth, growth.input(multiply=0), left.schema)
 
 
 MULTIPLYING: dict[type[Relation], Builder] = {
