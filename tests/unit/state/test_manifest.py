@@ -1,0 +1,116 @@
+"""Manifests: a version exists wholly or not at all, and is never another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from ebbtide.errors import StateError
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema
+from ebbtide.state.layout import Layout
+from ebbtide.state.manifest import Manifest, Manifests, name_of
+from ebbtide.state.store import DirectoryStore, Scope
+
+SCHEMA = batch_schema([pa.int64()])
+LAYOUT = Layout("input", SCHEMA, (0,))
+
+
+def table(*values: int) -> pa.Table:
+    n = len(values)
+    return pa.Table.from_pydict(
+        {"c0": list(values), "valid_from": [0] * n, "valid_to": [9] * n, "diff": [1] * n},
+        schema=SCHEMA,
+    )
+
+
+@pytest.fixture
+def manifests(tmp_path: Path) -> Manifests:
+    return Manifests(DirectoryStore(str(tmp_path)))
+
+
+def version(manifests: Manifests, number: int, *values: int) -> Manifest:
+    """A version with one area that holds some values."""
+    area = SweepArea(LAYOUT, Scope(manifests.store, "join", 0, number)).insert(table(*values))
+    return Manifest(number, 1, {"join": (((area.describe()),),)}, frontiers={"now": 5}, clock=7)
+
+
+def test_a_version_comes_back_as_it_was(manifests: Manifests) -> None:
+    assert manifests.latest() is None
+    manifest = version(manifests, 3, 1, 2)
+    manifests.commit(manifest)
+    loaded = manifests.load(3)
+    assert loaded == manifest == manifests.latest()
+    area = SweepArea.restore(LAYOUT, loaded.areas["join"][0][0], Scope(manifests.store))
+    assert area.query(None).column("c0").to_pylist() in ([1, 2], [2, 1])
+
+
+def test_the_same_version_may_be_committed_again_but_not_another(manifests: Manifests) -> None:
+    manifest = version(manifests, 0, 1)
+    manifests.commit(manifest)
+    manifests.commit(manifest)
+    with pytest.raises(StateError, match="version 0") as caught:
+        manifests.commit(version(manifests, 0, 2))
+    assert caught.value.code == "version-exists"
+    assert manifests.load(0) == manifest
+
+
+def test_segments_go_when_the_next_version_but_one_starts(manifests: Manifests) -> None:
+    old, new = version(manifests, 0, 1), version(manifests, 1, 2)
+    manifests.start(0)
+    manifests.commit(old)
+    manifests.start(1)
+    manifests.commit(new)
+    # Version 1 dropped the segment of 0; its batch may still be repeated from version 0.
+    assert not manifests.missing(old)
+    manifests.start(1)
+    assert not manifests.missing(old)
+    manifests.start(2)
+    assert manifests.missing(old) == old.segments()
+    assert not manifests.missing(new)
+    assert manifests.versions() == [1]
+
+
+def test_a_segment_that_is_still_used_stays(manifests: Manifests) -> None:
+    shared = version(manifests, 0, 1)
+    for number in range(4):
+        manifests.start(number)
+        manifests.commit(Manifest(number, 1, shared.areas))
+    manifests.start(4)
+    assert not manifests.missing(manifests.load(3))
+
+
+def test_orphans_are_swept_and_nothing_else(manifests: Manifests) -> None:
+    manifests.commit(version(manifests, 0, 1))
+    orphan = version(manifests, 1, 2).segments()
+    (Path(manifests.store.root) / "0123.tmp").write_bytes(b"half")
+    assert manifests.sweep() == orphan | {"0123.tmp"}
+    assert manifests.sweep() == set()
+    assert not manifests.missing(manifests.load(0))
+
+
+@pytest.mark.parametrize("place", [0, 20, 120, -3])
+def test_a_damaged_manifest_is_found(manifests: Manifests, place: int) -> None:
+    manifests.commit(version(manifests, 0, 1))
+    path = Path(manifests.store.root) / name_of(0)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(StateError, match="manifest-0") as caught:
+        manifests.load(0)
+    assert caught.value.code == "damaged-manifest"
+
+
+def test_a_version_that_is_not_there_is_named(manifests: Manifests) -> None:
+    with pytest.raises(StateError, match="version 5"):
+        manifests.load(5)
+
+
+def test_the_output_of_a_step_is_recorded(manifests: Manifests) -> None:
+    area = SweepArea(LAYOUT, Scope(manifests.store, "output", 0, 0)).insert(table(4))
+    manifest = Manifest(0, 2, output=tuple(area.describe()), details={"rows": 1})
+    manifests.commit(manifest)
+    assert manifests.sweep() == set()
+    assert manifests.load(0).segments() == {area.segments[0].name}
