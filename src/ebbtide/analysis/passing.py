@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ebbtide.analysis.formula.conditions import After, Frontiers
-from ebbtide.analysis.formula.progress import NEVER, Bound, Value, evaluate, shifted
+from ebbtide.analysis.formula.progress import NEVER, Bound, Value, at_most, evaluate, shifted
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.monotonicity import Class, Monotonicity
 from ebbtide.analysis.rules import behind
 from ebbtide.analysis.temporal.edge import FROM, TO, Edge
 from ebbtide.core.change import Change
-from ebbtide.core.time import Duration
+from ebbtide.core.time import INF, Duration
 
 
 class When(Enum):
@@ -79,10 +79,10 @@ class Finality:
         if self.when is not When.BY_PROGRESS:
             return f"{self.when.value}: {self.reason}"
         parts = (
-            f"to <= {shifted(value, 1)}" if variable == FROM else f"{variable} <= {value}"
+            f"to - 1 us <= {value}" if variable == FROM else f"{variable} <= {value}"
             for variable, value in self.progress
         )
-        return f"final when {' or '.join(parts)}"
+        return f"when {' or '.join(parts)}"
 
 
 def finality(edge: Edge, monotonicity: Monotonicity, lag: Mapping[Bound, Duration]) -> Finality:
@@ -96,13 +96,29 @@ def finality(edge: Edge, monotonicity: Monotonicity, lag: Mapping[Bound, Duratio
         (variable, behind(propagated(variable, edge.facts, edge.bounds), lag))
         for variable in attributes
     )
-    progress = tuple((variable, value) for variable, value in values if value != NEVER)
+    progress = _needed([pair for pair in values if pair[1] != NEVER], edge)
     if not progress:
         return Finality(When.NEVER, _why(edge))
     names = ", ".join(dict.fromkeys(str(atom.bound) for atom in edge.bounds.atoms))
     return Finality(
         When.BY_PROGRESS, f"by progress of {names}", progress, tuple(edge.columns.items())
     )
+
+
+def _needed(progress: list[tuple[Var, Value]], edge: Edge) -> tuple[tuple[Var, Value], ...]:
+    """Without the attributes that pass only where another one does."""
+    left = list(progress)
+    for pair in progress:
+        variable, value = pair
+        others = [other for other in left if other != pair]
+        if any(
+            (far := edge.facts.dist(variable, other)) < INF
+            and at_most(shifted(value, far), its)
+            and all(case.is_there(other) for case in edge.facts.cases)
+            for other, its in others
+        ):
+            left = others
+    return tuple(left)
 
 
 def _why(edge: Edge) -> str:
@@ -112,16 +128,14 @@ def _why(edge: Edge) -> str:
         " or ".join(str(atom.bound) for atom in clause)
         for clause in edge.bounds.clauses
         if not any(
-            edge.facts.dist(variable, atom.variable) < _FAR
+            edge.facts.dist(variable, atom.variable) < INF
             for atom in clause
             for variable in edge.visible
         )
     ]
     times = ", ".join(map(str, edge.columns.values()))
     if loose:
-        of = f"its times {times}" if times else "it has no time"
-        return f"nothing bounds {', '.join(loose)} by a time of the result ({of})"
-    return f"no single time of the result bounds all of {', '.join(map(str, edge.bounds.atoms))}"
-
-
-_FAR = 2**63 - 1
+        of = f"which has {times}" if times else "which has none"
+        return f"nothing bounds {', '.join(loose)} by a time of the result, {of}"
+    waits = dict.fromkeys(str(atom.bound) for atom in edge.bounds.atoms)
+    return f"no single time of the result bounds all of {', '.join(waits)}"

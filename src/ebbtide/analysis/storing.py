@@ -68,8 +68,8 @@ def stores_of(
 
 def _store(relation: Relation, source: Input, kept: Kept) -> Store:
     size = _size(kept.rule, source)
-    instead = _instead(relation, source)
-    if instead and size is Size.UNBOUNDED:
+    instead = _instead(relation, source) if size is Size.UNBOUNDED else ""
+    if instead:
         size = Size.KEY if _has_keys(relation) else Size.WINDOW
     return Store(kept.input, kept.rule, size, instead, kept.touch.missing)
 

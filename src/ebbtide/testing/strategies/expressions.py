@@ -108,7 +108,10 @@ def join_predicate_from(draw: st.DrawFn, left: Schema, right: Schema) -> Express
     if not pairs:
         return predicate_from(draw, left + right, 0)
     a, b = choose(draw, pairs)
-    form = draw(_index(4))
+    form = draw(_index(6))
+    times = [(a, b) for a, b in pairs if a.type == TIMESTAMP]
+    if form > 3 and times:
+        return _band(draw, *choose(draw, times))
     if form == 3:
         return Comparison(choose(draw, COMPARISONS), Ref(a), Ref(b))
     equal = Comparison("=", Ref(a), Ref(b))
@@ -118,6 +121,14 @@ def join_predicate_from(draw: st.DrawFn, left: Schema, right: Schema) -> Express
 def is_nested(type_: Type) -> bool:
     """Whether a type holds others."""
     return isinstance(type_, ArrayType | StructType)
+
+
+def _band(draw: st.DrawFn, a: Column, b: Column) -> Expression:
+    """One time within some distance of another."""
+    low, length = draw(_index(8)) - 4, draw(_index(6))
+    first = Arithmetic("+", Ref(a), Literal(low, INTERVAL))
+    last = Arithmetic("+", Ref(a), Literal(low + length, INTERVAL))
+    return And(Comparison(">=", Ref(b), first), Comparison("<=", Ref(b), last))
 
 
 def _on_column(draw: st.DrawFn, column: Column) -> Expression:

@@ -1,0 +1,161 @@
+"""EXPLAIN: what is proved about a query, for people and for programs.
+
+Law: text and document say the same.  At the top stands the verdict; below, every node with its
+schema, key, class, facts about times, what it stores, when it forgets, and when its rows are final.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ebbtide.algebra.emission import Emit
+from ebbtide.algebra.plan_tree import plan_tree
+from ebbtide.algebra.relation import Relation
+from ebbtide.analysis import advice
+from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.passing import Finality
+from ebbtide.analysis.size import Size
+from ebbtide.analysis.storing import Store
+from ebbtide.analysis.verdict import Analysis, analyse
+
+_INDENT = "  "
+_LABEL = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An explanation as a document of plain values, as text and as JSON."""
+
+    document: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return "\n".join([*_head_lines(self.document), "", *_node_lines(self.document["plan"], 0)])
+
+    @property
+    def json(self) -> str:
+        """For programs."""
+        return json.dumps(self.document, indent=2)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def explain(plan: Relation, emit: Emit = Emit.CHANGES) -> Explanation:
+    """What is proved about a plan."""
+    return explained(analyse(plan, emit))
+
+
+def explained(analysis: Analysis) -> Explanation:
+    """What an analysis says."""
+    verdict = analysis.verdict
+    held = [_store(analysis.root, store, "rows that are not final") for store in analysis.held]
+    return Explanation(
+        {
+            "emit": analysis.emit.value,
+            "verdict": {
+                "finality": _finality(verdict.finality),
+                "state": {"size": str(verdict.state.size), "reason": verdict.state.reason},
+            },
+            "key": _key(analysis.root),
+            "class": str(analysis.monotonicity.value),
+            "held": held,
+            "plan": _node(analysis.root),
+        }
+    )
+
+
+def _node(node: Node) -> dict[str, Any]:
+    inputs = node.relation.children
+    return {
+        "operator": plan_tree(node.relation).splitlines()[0],
+        "kind": node.edge.kind.value,
+        "schema": [
+            {"name": str(column), "type": str(column.type), "nullable": column.nullable}
+            for column in node.relation.schema
+        ],
+        "key": _key(node),
+        "class": {
+            "value": str(node.monotonicity.value),
+            "reason": node.monotonicity.reason,
+            "negatives": node.monotonicity.has_negatives,
+        },
+        "times": str(node.edge.readable),
+        "stores": [
+            _store(node, store, advice.name_of(inputs[store.input])) for store in node.stores
+        ],
+        "final": _finality(node.finality),
+        "inputs": [_node(child) for child in node.inputs],
+    }
+
+
+def _store(node: Node, store: Store, what: str) -> dict[str, Any]:
+    return {
+        "input": store.input,
+        "rows": what,
+        "instead": store.instead,
+        "size": str(store.size),
+        "keep": str(store.rule),
+    }
+
+
+def _finality(finality: Finality) -> dict[str, Any]:
+    return {
+        "when": finality.when.value,
+        "reason": finality.reason,
+        "progress": {str(variable): str(value) for variable, value in finality.progress},
+        "text": str(finality),
+    }
+
+
+def _key(node: Node) -> list[str] | None:
+    names = node.keys.names(node.relation.schema)
+    return list(names[0]) if names else None
+
+
+def _head_lines(document: dict[str, Any]) -> Iterator[str]:
+    verdict = document["verdict"]
+    finality, state = verdict["finality"], verdict["state"]
+    why = finality["reason"] if finality["progress"] else ""
+    yield _line("finality", f"{why}: {finality['text']}" if why else finality["text"])
+    yield _line(
+        "state", f"{state['size']}: {state['reason']}" if state["reason"] else state["size"]
+    )
+    yield _line("key", _key_text(document["key"]))
+    yield _line("class", document["class"])
+    yield _line("emit", document["emit"])
+    for store in document["held"]:
+        yield _line("holds", f"{store['rows']}: {store['keep']}")
+
+
+def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
+    indent = _INDENT * depth
+    yield f"{indent}{node['operator']}"
+    inner = indent + _INDENT
+    yield inner + _line("columns", ", ".join(f"{c['name']} {c['type']}" for c in node["schema"]))
+    yield inner + _line("key", _key_text(node["key"]))
+    yield inner + _line("class", f"{node['class']['value']}: {node['class']['reason']}")
+    if node["times"] != "true":
+        yield inner + _line("times", node["times"])
+    for store in node["stores"]:
+        instead = f", as {store['instead']}" if store["instead"] else ""
+        size = "" if store["size"] == str(Size.WINDOW) else f" ({store['size']})"
+        yield inner + _line("stores", f"rows of {store['rows']}{instead}{size}")
+        yield inner + _line("forgets", store["keep"])
+    yield inner + _line("final", node["final"]["text"])
+    for child in node["inputs"]:
+        yield from _node_lines(child, depth + 1)
+
+
+def _key_text(key: list[str] | None) -> str:
+    if key is None:
+        return "none: rows may repeat"
+    return ", ".join(key) if key else "none needed: there is one row at most"
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label:<{_LABEL}}{text}".rstrip()

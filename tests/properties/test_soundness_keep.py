@@ -1,0 +1,13 @@
+"""Dropping what the keep rules drop never changes any later output."""
+
+from hypothesis import given, note
+
+from ebbtide.algebra.plan_tree import plan_tree
+from soundness import cases, forgetting_changes_nothing
+
+
+@given(cases())
+def test_forgetting_changes_nothing(case) -> None:
+    plan, steps = case
+    note(plan_tree(plan))
+    assert forgetting_changes_nothing(plan, steps) is None

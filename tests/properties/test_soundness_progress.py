@@ -1,0 +1,20 @@
+"""What is claimed about progress and finality holds in every run."""
+
+from hypothesis import given, note
+
+from ebbtide.algebra.plan_tree import plan_tree
+from soundness import cases, progress_is_never_ahead, what_has_passed_stays
+
+
+@given(cases())
+def test_progress_is_never_ahead_of_later_output(case) -> None:
+    plan, steps = case
+    note(plan_tree(plan))
+    assert progress_is_never_ahead(plan, steps) is None
+
+
+@given(cases(late=False))
+def test_what_has_passed_never_changes(case) -> None:
+    plan, steps = case
+    note(plan_tree(plan))
+    assert what_has_passed_stays(plan, steps) is None
