@@ -41,6 +41,24 @@ QUERIES = {
     " SELECT a FROM r [RANGE 3 SECONDS]",
     "self join": "SELECT x.b, y.b AS other FROM l [RANGE 5 SECONDS] x, l [RANGE 2 SECONDS] y"
     " WHERE x.a = y.a",
+    "sums": "SELECT a, COUNT(*) AS n, SUM(b) AS s, AVG(b) AS m FROM l [RANGE 5 SECONDS] GROUP BY a",
+    "total": "SELECT COUNT(b) AS n, MAX(b) AS top FROM l [RANGE 5 SECONDS]",
+    "best": "SELECT a, MIN(b) AS low, COUNT(DISTINCT b) AS kinds, MEDIAN(b) AS mid,"
+    " FIRST(b) AS head, COLLECT(b) AS every FROM l [RANGE 5 SECONDS] GROUP BY a",
+    "having": "SELECT a FROM l [RANGE 5 SECONDS] GROUP BY a HAVING COUNT(*) > 1",
+    "aggregate of join": "SELECT l.b, SUM(r.c) AS s FROM l [RANGE 5 SECONDS]"
+    " JOIN r [RANGE 3 SECONDS] ON l.a = r.a GROUP BY l.b",
+    "aggregate of aggregate": "SELECT n, COUNT(*) AS groups FROM"
+    " (SELECT a, COUNT(*) AS n FROM l [RANGE 5 SECONDS] GROUP BY a) x GROUP BY n",
+    "rows": "SELECT a, b FROM l [PARTITION BY a ROWS 2]",
+    "tumbling rows": "SELECT SUM(b) AS s FROM l [ROWS 3 SLIDE 3]",
+    "top": "SELECT a, b FROM l [RANGE 5 SECONDS] ORDER BY b DESC LIMIT 2",
+    "top per key": "SELECT a, b, n FROM (SELECT a, b, ROW_NUMBER() OVER"
+    " (PARTITION BY a ORDER BY b DESC) AS n FROM l [RANGE 5 SECONDS]) x WHERE n <= 1",
+    "frames": "SELECT a, SUM(b) OVER (PARTITION BY a ORDER BY at ROWS BETWEEN 1 PRECEDING AND"
+    " CURRENT ROW) AS s FROM l [RANGE 5 SECONDS]",
+    "window on istream": "SELECT a, COUNT(*) AS n FROM ISTREAM(SELECT a, COUNT(*) AS k"
+    " FROM l [RANGE 3 SECONDS] GROUP BY a) [RANGE 4 SECONDS] GROUP BY a",
     "distinct join": "SELECT DISTINCT l.b FROM l [RANGE 5 SECONDS] JOIN r [RANGE 3 SECONDS]"
     " ON l.a = r.a",
 }

@@ -5,8 +5,9 @@ Law: the kernel's output, restricted to the columns that are kept, is the operat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
@@ -19,24 +20,37 @@ from ebbtide.algebra.combination import (
     SemiJoin,
     StrictDifference,
 )
-from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
+from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Window
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.types import BOOLEAN, INT
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels import (
+    aggregate,
     anti_join,
     difference,
     distinct,
+    dstream,
+    frames,
     intersection,
+    istream,
     join,
     max_union,
+    numbering,
     outer_join,
+    over,
+    row_window,
+    rstream,
     semi_join,
     strict_difference,
+    top_n,
 )
 from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.runtime.columnar import Columnar
+from ebbtide.runtime.columns import Columns
 from ebbtide.runtime.conditions import split_condition
 
 
@@ -81,6 +95,21 @@ def choose(node: Relation) -> Chosen:
             return _matched(node)
         case Aggregate():
             return _aggregate(node)
+        case TopN():
+            return _top(node)
+        case Over():
+            return _over(node)
+        case Window(spec=Rows() as spec):
+            return _row_window(node, spec)
+        case Istream():
+            return _rows(node, istream.Istream())
+        case Dstream():
+            return _rows(node, dstream.Dstream())
+        case Rstream():
+            # What is there from -inf on begins where anything first changes, in any shard.
+            return replace(
+                _rows(node, rstream.Rstream(node.every_us)), inputs=(Side(all_of(node.input), ()),)
+            )
         case _:
             raise UnsupportedError(
                 "operator-not-built", f"{type(node).__name__} cannot be run on Spark yet"
@@ -155,7 +184,92 @@ def _joined_columns(node: SemiJoin | AntiJoin | OuterJoin, sides: tuple[Side, Si
 
 
 def _aggregate(node: Aggregate) -> Chosen:
-    raise UnsupportedError("operator-not-built", "Aggregate cannot be run on Spark yet")
+    columns, row = Columns(), all_of(node.input)
+    keys = columns.places(named.expression for named in node.keys)
+    calls = tuple(columns.call(named.call, row) for named in node.calls)
+    if not columns.expressions:
+        columns.place(Literal(True, BOOLEAN))
+    group = tuple(columns.expressions[i] for i in keys)
+    kernel = aggregate.Aggregate(keys, calls)
+    return Chosen(kernel, (Side(tuple(columns.expressions), group),), positional(node.schema))
+
+
+def _top(node: TopN) -> Chosen:
+    row = all_of(node.input)
+    columns = Columns(list(row))
+    partition = columns.places(node.partition_by)
+    order = columns.sort(node.order_by)
+    kernel = top_n.TopN(
+        node.count,
+        order,
+        partition,
+        numbering.Ranking[node.ranking.value],
+        node.offset,
+        node.number_as is not None,
+    )
+    return _widened(node, kernel, columns, node.partition_by)
+
+
+def _over(node: Over) -> Chosen:
+    row = all_of(node.input)
+    columns = Columns(list(row))
+    partition = columns.places(node.partition_by)
+    order = columns.sort(node.order_by)
+    calls = tuple(_frame_call(columns, call.call, row) for call in node.calls)
+    frame = node.frame
+    bounds = (
+        None
+        if frame is None
+        else frames.Frame(frame.unit is FrameUnit.ROWS, frame.start, frame.end)
+    )
+    return _widened(node, over.Over(calls, partition, order, bounds), columns, node.partition_by)
+
+
+def _frame_call(
+    columns: Columns, call: AggregateCall, row: tuple[Expression, ...]
+) -> over.FrameCall:
+    if call.name in NUMBERINGS:
+        return over.Number(numbering.Ranking[call.name])
+    if call.name in NEIGHBOURS:
+        value, *options = call.arguments
+        distance = options[0] if options else Literal(1, INT)
+        if not isinstance(distance, Literal):
+            raise UnsupportedError(
+                "distance-not-constant", f"the distance of {call.name} must be written as a number"
+            )
+        default = columns.place(options[1]) if len(options) > 1 else None
+        steps = distance.value if call.name == "LEAD" else -distance.value
+        return over.Neighbour(columns.place(value), steps, default)
+    return over.Framed(columns.call(call, row))
+
+
+def _widened(
+    node: TopN | Over, kernel: Kernel, columns: Columns, partition: tuple[Expression, ...]
+) -> Chosen:
+    """A kernel that adds columns behind those that it was given, some of them for it alone."""
+    given = len(columns.expressions)
+    added = len(node.schema) - len(node.input.schema)
+    types = [e.type for e in columns.expressions]
+    types += [column.type for column in node.schema.columns[len(node.input.schema) :]]
+    output = Schema(tuple(Column(f"c{i}", type_) for i, type_ in enumerate(types)))
+    kept = (*range(len(node.input.schema)), *range(given, given + added))
+    side = Side(tuple(columns.expressions), partition)
+    return Chosen(kernel, (side,), output, kept)
+
+
+def _row_window(node: Window, spec: Rows) -> Chosen:
+    schema = node.input.schema
+    partition = tuple(schema.position(name) for name in spec.partition_by)
+    kernel = row_window.Rows(
+        schema.position(node.on),
+        spec.count,
+        spec.slide or 1,
+        partition,
+        tuple(schema.position(name) for name in node.key),
+    )
+    row = all_of(node.input)
+    side = Side(row, tuple(row[i] for i in partition))
+    return Chosen(kernel, (side,), positional(node.schema))
 
 
 def all_of(relation: Relation) -> tuple[Expression, ...]:

@@ -77,6 +77,8 @@ class _Lowering:
                 return [self._piped(flow, linear) for flow in self.flows(linear.input)]
             case _:
                 below = [self.flows(child) for child in node.children]
+                if isinstance(node, Window):
+                    below = [[_timed(flow, node) for flow in flows] for flows in below]
                 return [self._operator(node, choose(node), below)]
 
     def output(self, relation: Relation) -> None:
@@ -112,15 +114,8 @@ class _Lowering:
         return len(self.declarations) - 1
 
     def _piped(self, flow: _Flow, node: Linear) -> _Flow:
-        piped = replace(flow, pipe=flow.pipe.then(node))
-        if isinstance(node, Window) and isinstance(flow.producer, FromSource):
-            time = flow.pipe.columns[node.input.schema.position(node.on)]
-            if not isinstance(time, Ref):
-                raise UnsupportedError(
-                    "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
-                )
-            return replace(piped, lines=frozenset({(flow.producer.source, time.column.name)}))
-        return piped
+        timed = _timed(flow, node) if isinstance(node, Window) else flow
+        return replace(timed, pipe=flow.pipe.then(node))
 
     def _operator(self, node: Relation, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
         number = len(self.operators)
@@ -164,6 +159,18 @@ def lower(plan: Relation) -> Lowered:
         plan.schema,
     )
     return Lowered(physical, tuple(lowering.declarations), tuple(lowering.given))
+
+
+def _timed(flow: _Flow, node: Window) -> _Flow:
+    """The flow of facts, by the time that a window on them stands on."""
+    if not isinstance(flow.producer, FromSource):
+        return flow
+    time = flow.pipe.columns[node.input.schema.position(node.on)]
+    if not isinstance(time, Ref):
+        raise UnsupportedError(
+            "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
+        )
+    return replace(flow, lines=frozenset({(flow.producer.source, time.column.name)}))
 
 
 def _named_as(flow: _Flow, schema: Schema) -> _Flow:
