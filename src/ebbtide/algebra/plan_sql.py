@@ -64,26 +64,43 @@ _SET_OPERATIONS: dict[type[Relation], str] = {
 
 def plan_sql(plan: Relation) -> str:
     """The SQL text of a plan."""
+    words = _set_operation(plan)
+    if words is not None:
+        left, right = (plan.input if isinstance(plan, Distinct) else plan).children
+        return f"{_left(left, words)} {words} {_right(right)}"
     match plan:
         case Istream() | Dstream():
             return f"{type(plan).__name__.upper()}({plan_sql(plan.input)})"
         case Rstream():
             return f"RSTREAM({plan_sql(plan.input)} EVERY {format_duration(plan.every_us)})"
-        case UnionAll() | MaxUnion() | Difference() | StrictDifference():
-            return _set_operation(plan, _SET_OPERATIONS[type(plan)])
-        case Intersection():
-            return _set_operation(plan, "INTERSECT ALL" if plan.all else "INTERSECT")
-        case Distinct(input=UnionAll() as union):
-            return _set_operation(union, "UNION")
         case Values() if plan.columns:
             return values_sql(plan)
         case _:
             return _select(plan)
 
 
-def _set_operation(node: Relation, words: str) -> str:
-    left, right = node.children
-    return f"({plan_sql(left)}) {words} ({plan_sql(right)})"
+def _set_operation(plan: Relation) -> str | None:
+    """The words of a set operation; None of what is none."""
+    match plan:
+        case Distinct(input=UnionAll()):
+            return "UNION"
+        case Intersection():
+            return "INTERSECT ALL" if plan.all else "INTERSECT"
+        case _:
+            return _SET_OPERATIONS.get(type(plan))
+
+
+def _left(plan: Relation, words: str) -> str:
+    """The left side of a set operation; INTERSECT binds more tightly than the others."""
+    inner = _set_operation(plan)
+    same = inner is not None and inner.startswith("INTERSECT") == words.startswith("INTERSECT")
+    return plan_sql(plan) if same else _right(plan)
+
+
+def _right(plan: Relation) -> str:
+    block = block_of(plan) if _set_operation(plan) is None else None
+    bare = block is not None and block.limit is None and not block.numbered
+    return plan_sql(plan) if bare else f"({plan_sql(plan)})"
 
 
 def _select(plan: Relation) -> str:

@@ -23,6 +23,7 @@ from ebbtide.algebra.combination import AntiJoin, Join, OuterJoin, Product, Semi
 from ebbtide.algebra.expression import (
     Call,
     Case,
+    Cast,
     CeilTo,
     Expression,
     FloorTo,
@@ -203,7 +204,9 @@ def _terms(terms: Iterable[Expression], text: Text) -> list[str]:
 
 def _as_primary(expression: Expression) -> str:
     text = sql(expression)
-    return text if isinstance(expression, Ref | Call | Case | FloorTo | CeilTo) else f"({text})"
+    return (
+        text if isinstance(expression, Ref | Call | Case | Cast | FloorTo | CeilTo) else f"({text})"
+    )
 
 
 def _unlike_position(expression: Expression, text: str) -> str:

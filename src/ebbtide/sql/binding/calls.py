@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlglot import exp
@@ -24,6 +24,7 @@ __all__ = [
     "aggregate_call",
     "function_call",
     "holds_aggregate",
+    "holds_window",
     "is_aggregate",
     "sort_key",
     "sort_keys",
@@ -47,15 +48,25 @@ def is_aggregate(name: str) -> bool:
 
 def holds_aggregate(node: exp.Expr) -> bool:
     """Whether a node has an aggregate of its own block in it, not one with OVER."""
-    if isinstance(node, exp.Query | exp.Values | nodes.StreamOperator):
-        return False
-    if isinstance(node, nodes.Call) and is_aggregate(node.this):
-        return not isinstance(node.parent, exp.Window) or _any_holds(node)
-    return _any_holds(node)
+    return any(
+        isinstance(part, nodes.Call)
+        and is_aggregate(part.this)
+        and not isinstance(part.parent, exp.Window)
+        for part in _own_parts(node)
+    )
 
 
-def _any_holds(node: exp.Expr) -> bool:
-    return any(holds_aggregate(child) for child in node.iter_expressions())
+def holds_window(node: exp.Expr) -> bool:
+    """Whether a node has a call with OVER of its own block in it."""
+    return any(isinstance(part, exp.Window) for part in _own_parts(node))
+
+
+def _own_parts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The node and what is in it, but not in a subquery."""
+    if not isinstance(node, exp.Query | exp.Values | nodes.StreamOperator):
+        yield node
+        for child in node.iter_expressions():
+            yield from _own_parts(child)
 
 
 def function_call(node: nodes.Call, env: Environment, bind: Bind) -> Expression:

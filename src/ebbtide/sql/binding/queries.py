@@ -21,7 +21,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import Type
 from ebbtide.errors import BindError, InternalError
 from ebbtide.sql import nodes
-from ebbtide.sql.binding.calls import holds_aggregate, sort_key
+from ebbtide.sql.binding.calls import holds_aggregate, holds_window, sort_key
 from ebbtide.sql.binding.context import Bound, Context
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.limits import limited, row_count
@@ -222,7 +222,9 @@ def _plain(node: exp.Expr, value: bool) -> exp.Select | None:
         node = node.this
     if not isinstance(node, exp.Select) or _modified(node):
         return None
-    if any(node.args.get(key) for key in ("group", "having")) or any(node.find_all(exp.Window)):
+    if any(node.args.get(key) for key in ("group", "having")):
+        return None
+    if any(map(holds_window, node.expressions)):
         return None
     if value:
         return None if node.args.get("distinct") else node

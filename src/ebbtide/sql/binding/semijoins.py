@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from ebbtide.algebra.coercion import call, compare
 from ebbtide.algebra.combination import AntiJoin, SemiJoin
-from ebbtide.algebra.expression import Expression, conjunction
+from ebbtide.algebra.expression import Expression, Ref, conjunction
 from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.relation import Relation
+from ebbtide.core.tree import find
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.scope import tables_of
 from ebbtide.sql.binding.subqueries import TRUE, Above, BindInner, operands
@@ -52,7 +53,13 @@ def semi_join(node: exp.Exists | exp.In, negated: bool, env: Environment, bind: 
             maybe = negated and nullable(term)
             terms.append(call("COALESCE", (term, TRUE)) if maybe else term)
     outer = env.scope.plan_tables
-    local = [term for term in terms if not tables_of(term) & outer]
-    joining = [term for term in terms if tables_of(term) & outer]
+    local = [term for term in terms if not _depends(term, outer)]
+    joining = [term for term in terms if _depends(term, outer)]
     predicate = conjunction((*joining, *inner.outer_terms))
     return Semi(inner.relation(tuple(local)), predicate, negated, node)
+
+
+def _depends(term: Expression, outer: frozenset[str]) -> bool:
+    """Whether a term says something of the query around: of its sources, or of its aggregates."""
+    made = any(ref.column.table is None for ref in find(term, Ref))
+    return made or bool(tables_of(term) & outer)

@@ -186,18 +186,21 @@ class Attachments:
         compared = [compare("=", x, y) for x, y in pairs]
         for term in (*compared, *inner.outer_terms):
             outside, inside = _sides(term, env, node)
-            wanted = inside.column.name if isinstance(inside, Ref) else column_text(inside)
-            taken = [key.name for key in keys] + [named.name for named in calls]
-            keys.append(Named(unique(wanted, taken), inside))
-            terms.append((outside, keys[-1].name))
+            known = next((key for key in keys if key.expression == inside), None)
+            if known is None:
+                wanted = inside.column.name if isinstance(inside, Ref) else column_text(inside)
+                taken = [key.name for key in keys] + [named.name for named in calls]
+                known = Named(unique(wanted, taken), inside)
+                keys.append(known)
+            terms.append((outside, known.name))
         grouped = Aggregate(rows, tuple(keys), tuple(ordered_call(c, rows) for c in calls))
         columns = tuple(Named(column.name, Ref(column)) for column in grouped.schema)
-        known = Alias(Map(grouped, columns), self.names.fresh("scalar"))
+        joined = Alias(Map(grouped, columns), self.names.fresh("scalar"))
         predicate = conjunction(
-            tuple(Comparison("=", outside, known.ref(name)) for outside, name in terms)
+            tuple(Comparison("=", outside, joined.ref(name)) for outside, name in terms)
         )
-        self.items.append(Attachment(known, predicate if terms else None, node))
-        return _shown(known, calls, bool(terms))
+        self.items.append(Attachment(joined, predicate if terms else None, node))
+        return _shown(joined, calls, bool(terms))
 
 
 TRUE = Literal(True, BOOLEAN)
