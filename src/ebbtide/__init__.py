@@ -7,6 +7,31 @@ Importing this package is cheap and must stay so: it loads no Spark, no Arrow, n
 parser. `tests/architecture/test_import_budget.py` holds it to that.
 """
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ebbtide.builder import col, fn, lit, source
+    from ebbtide.errors import EbbtideError
+    from ebbtide.runtime.engine import Engine
+
+__all__ = ["EbbtideError", "Engine", "__version__", "col", "fn", "lit", "source"]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "EbbtideError": "ebbtide.errors",
+    "Engine": "ebbtide.runtime.engine",
+    "col": "ebbtide.builder",
+    "fn": "ebbtide.builder",
+    "lit": "ebbtide.builder",
+    "source": "ebbtide.builder",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what is asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ebbtide' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -34,13 +34,14 @@ ALLOWED = {
     "optimizer": May("errors config core algebra analysis"),
     "state": May("errors config core", "numpy pyarrow"),
     "kernels": May("errors config core state", "numba numpy pyarrow"),
-    "runtime": May(BELOW_RUNTIME, "numpy pandas pyarrow pyspark"),
+    "builder": May(),
+    "runtime": May(f"{BELOW_RUNTIME} builder", "numpy pandas pyarrow pyspark"),
     "testing": May("errors config core algebra reference", "hypothesis"),
     "dashboard": May(f"{BELOW_RUNTIME} runtime"),
     "demo": May(f"{BELOW_RUNTIME} runtime testing"),
     "cli": May(f"{BELOW_RUNTIME} runtime dashboard demo"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.
-    "": May("errors config core algebra reference sql analysis optimizer runtime"),
+    "": May("errors config core algebra reference sql analysis optimizer runtime builder"),
 }
 
 

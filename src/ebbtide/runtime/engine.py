@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from ebbtide.builder import Built
 from ebbtide.config import Config
 from ebbtide.core.declaration import (
     Declaration,
@@ -134,8 +135,9 @@ class Engine:
         declaration = TableDeclaration(name, schema_of(frame), tuple(key))
         self._bind_frame(TableEntry(declaration), frame, streaming=False)
 
-    def query(self, text: str, name: str | None = None) -> Query:
-        """A query: parsed, bound and analysed; nothing runs."""
+    def query(self, query: str | Built, name: str | None = None) -> Query:
+        """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs."""
+        text = query.sql if isinstance(query, Built) else query
         statements = parse(text)
         if len(statements) != 1:
             raise QueryError("one-query", f"this is {len(statements)} statements, not one query")
