@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels.simulation import canonical, cut, histories, run, without_collection
 
 from ebbtide import algebra
 from ebbtide.algebra import aggregates
@@ -35,6 +34,7 @@ from ebbtide.kernels.aggregate import Aggregate
 from ebbtide.kernels.call import Call
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.batch import batch_schema
+from kernels.simulation import canonical, cut, histories, run, without_collection
 
 TYPES = (BIGINT, BIGINT, DOUBLE, STRING, BOOLEAN, DecimalType(10, 2), INTERVAL)
 NAMES = ("k", "x", "d", "s", "b", "m", "i")
@@ -119,13 +119,16 @@ SUMS = [
     call("STDDEV_POP", "d"),
     call("VAR_SAMP", "m"),
 ]
-OTHERS = [
+EXTREMES = [
     call("MIN", "x"),
     call("MAX", "d"),
     call("MIN", "s"),
     call("MAX", "m", filter="b"),
+    call("MAX", "x", distinct=True),
     call("BOOL_AND", "b"),
     call("BOOL_OR", "b"),
+]
+OTHERS = [
     call("FIRST", "s"),
     call("LAST", "s"),
     call("LAST", "x", order=("d",)),
@@ -184,25 +187,34 @@ def test_sums_that_move(data, keys) -> None:
 
 
 @given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_extremes_that_move(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(EXTREMES), min_size=1, max_size=3))
+    calls += data.draw(st.lists(st.sampled_from(SUMS), max_size=2))
+    check(keys, calls, data)
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
 def test_calls_that_sweep(data, keys) -> None:
     calls = data.draw(st.lists(st.sampled_from(OTHERS), min_size=1, max_size=4))
-    calls += data.draw(st.lists(st.sampled_from(SUMS), max_size=2))
+    calls += data.draw(st.lists(st.sampled_from([*SUMS, *EXTREMES]), max_size=3))
     check(keys, calls, data)
 
 
 @given(data=st.data())
 def test_calls_as_five_functions(data) -> None:
     # A percentile takes its share from a column there; here it is a parameter.
-    known = [each for each in [*SUMS, *OTHERS] if not each.name.startswith("PERCENTILE")]
+    known = [each for each in [*SUMS, *EXTREMES, *OTHERS] if not each.name.startswith("PERCENTILE")]
     calls = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=2))
     check(("k",), calls, data, by_name=False)
 
 
 def test_every_aggregate_of_the_library_is_tried() -> None:
-    assert {each.name for each in [*SUMS, *OTHERS]} == set(aggregates.AGGREGATES) - {"SINGLE"}
+    assert {each.name for each in [*SUMS, *EXTREMES, *OTHERS]} == set(aggregates.AGGREGATES) - {
+        "SINGLE"
+    }
 
 
-@pytest.mark.parametrize("calls", [SUMS[:8], OTHERS[:4]])
+@pytest.mark.parametrize("calls", [[*SUMS[:8], *EXTREMES[:3]], OTHERS[:4]])
 @given(data=st.data())
 def test_aggregation_starts_again_between_any_two_steps(calls, data, tmp_path_factory) -> None:
     kernel = Aggregate((0,), tuple(lowered(each) for each in calls))

@@ -3,7 +3,7 @@
 Law: at every instant the row of a group is its keys and each call's value over the rows of the
 group that are valid then; an empty group has none, except the one without keys.
 State: the input's changes by group, the emitted rows that may still change, and, if all calls are
-    sums (COUNT, SUM, AVG, the variances), the accumulators of each group at ``now``.
+    sums or extremes, each group's accumulators and heirs at ``now``.
 Emits: per group the row over each stretch between end points that begins by ``now``; the one that
     spans ``now`` ends at the next end point.
 Forgets: what ended by the horizon of the input.
@@ -13,9 +13,10 @@ Forgets: what ended by the horizon of the input.
     SUM              |- 3 -|---- 8 ----|- 5 -)|--- 4 ---)
                                      ^ now: the segment with 8 is emitted up to the end of 3
 
-Two ways lead there.  If all calls are sums, rows that come and go move the accumulators, and only
-rows that begin or end in the region are read (`moving`).  Else the touched groups' valid rows are
-read and swept once in order (`sweeping`).
+Two ways lead there.  If all calls are sums (COUNT, SUM, AVG, the variances) or extremes (MIN, MAX,
+BOOL_AND, BOOL_OR), rows that come and go move the accumulators, and only rows that begin or end in
+the region are read (`moving`).  Else the touched groups' valid rows are read and swept once in
+order (`sweeping`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pyarrow as pa
 from ebbtide.kernels.accumulation import Moment
 from ebbtide.kernels.call import Call
 from ebbtide.kernels.evaluation import shared_moments
+from ebbtide.kernels.extremes import EXTREMES, heirs_layout
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.kernels.moving import move
 from ebbtide.kernels.sweeping import sweep_groups
@@ -54,10 +56,15 @@ class Aggregate:
         moments = self.moments(inputs[0])
         if moments is None:
             return stored, emitted
-        words = sum(m.wholes + m.reals for m in moments) + 1
         types = [inputs[0].field(i).type for i in self.keys]
+        words = 1 + sum(moment.wholes + moment.reals for moment in moments)
         lines = batch_schema([*types, *(pa.int64() for _ in range(words))])
-        return stored, emitted, Layout("accumulators", lines, own, newest=True)
+        heirs = (
+            heirs_layout(f"heirs{i}", types, inputs[0].field(call.arguments[0]).type)
+            for i, call in enumerate(self.calls)
+            if call.function in EXTREMES
+        )
+        return stored, emitted, Layout("accumulators", lines, own, newest=True), *heirs
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         output = self.output(tuple(table.schema for table in inputs))
@@ -67,7 +74,8 @@ class Aggregate:
         return move(self.keys, self.calls, moments, inputs[0], areas, times, output)
 
     def moments(self, schema: Any) -> tuple[Moment, ...] | None:
-        """What is summed, if all calls are sums."""
-        found = [None if call.distinct else call.moment(schema) for call in self.calls]
+        """What is summed, if all calls are sums or extremes; else None."""
+        calls = [call for call in self.calls if call.function not in EXTREMES]
+        found = [None if call.distinct else call.moment(schema) for call in calls]
         known = [moment for moment in found if moment is not None]
         return shared_moments(known) if len(known) == len(found) else None

@@ -156,9 +156,9 @@ def _choice(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
         order = _order(call, table, spans)
         words = [word[spans.rows] for word in ranks(by)]
         # Of equal rows the first one counts, whichever way the order of the values goes.
-        priority = _dense([*words, ~order if greatest else order])
+        priority = dense([*words, ~order if greatest else order])
     else:
-        priority = _dense([word[spans.rows] for word in ranks(column(table, call.arguments[0]))])
+        priority = dense([word[spans.rows] for word in ranks(column(table, call.arguments[0]))])
     found = best(spans, priority if greatest else ~priority, marks)
     rows = spans.rows[found] if len(spans.rows) else found
     return column(table, call.arguments[0]).take(pa.array(rows, mask=found < 0))
@@ -168,10 +168,10 @@ def _order(call: Call, table: Any, spans: Spans) -> Ints:
     """The place of each span's row in the order of the call; equal rows have equal places."""
     words = [word for sort in call.order for word in sort_words(table, sort)]
     words += all_ranks(table, call.row)
-    return _dense([word[spans.rows] for word in words])
+    return dense([word[spans.rows] for word in words])
 
 
-def _dense(words: Words) -> Ints:
+def dense(words: Words) -> Ints:
     """Whole numbers in the order of the words; the word itself where there is one."""
     if len(words) == 1:
         return words[0]
@@ -193,7 +193,7 @@ def _place(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
     lows, weights = zip(*(_position(share, int(n), exact) for n in sizes), strict=True)
     low = np.array(lows, np.int64)[which]
     high = np.where(low < 0, -1, np.minimum(low + 1, sizes[which] - 1))
-    priority = _dense([word[spans.rows] for word in ranks(values)])
+    priority = dense([word[spans.rows] for word in ranks(values)])
     found = at_places(spans, priority, marks, np.stack([low, high], axis=1))
     rows = spans.rows[found] if len(spans.rows) else found
     below = values.take(pa.array(rows[:, 0], mask=found[:, 0] < 0))

@@ -3,7 +3,8 @@
 Law: ``accumulator(t) = accumulator(before) + what begins or ends in (before, t]``.  For a group
 with late changes the accumulator is first led back to the instant before the earliest of them, by
 the same rows with the sign turned; so only rows that begin or end in a group's region are read,
-never all that are valid (paper 3, section 2.1).
+never all that are valid (paper 3, section 2.1).  MIN and MAX go along where nothing is taken away
+(`extremes`).
 
                       since        before            now
     accumulator          .<--- back ---|               .
@@ -12,44 +13,36 @@ never all that are valid (paper 3, section 2.1).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import INF, NEG_INF
-from ebbtide.kernels.accumulation import Accumulators, Moment, Values, plan_of, sweep
+from ebbtide.core.time import NEG_INF
+from ebbtide.kernels.accumulation import Accumulators, Moment, plan_of, sweep
 from ebbtide.kernels.call import Call
 from ebbtide.kernels.end_points import next_stored
 from ebbtide.kernels.evaluation import index_of, made_exact, scale_of
 from ebbtide.kernels.exact import exact_reals
-from ebbtide.kernels.grouping import Groups, grouped, hash_without_key
+from ebbtide.kernels.extremes import (
+    EXTREMES,
+    extreme,
+    from_emitted,
+    from_heirs,
+    from_rows,
+    heirs_table,
+    put_together,
+    versioned,
+)
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.moments import result_of, values_of
-from ebbtide.kernels.rederivation import Touched, earliest, inputs_after
-from ebbtide.kernels.spans import Events, Marks, Spans, sorted_events, spans_of, spans_of_changes
-from ebbtide.kernels.sweeping import results, since_of
-from ebbtide.state.area import Found, SweepArea
+from ebbtide.kernels.rederivation import inputs_after
+from ebbtide.kernels.region import Region, all_rows, is_unclear, region_of, touched_rows
+from ebbtide.kernels.spans import Events, Marks, Spans, sorted_events
+from ebbtide.kernels.sweeping import results
+from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Hashes, Ints, Mask
-from ebbtide.state.batch import FROM, concat
 from ebbtide.state.columns import column, ints
-
-
-class Region(NamedTuple):
-    """What a step looks at: stored rows and new changes of the touched groups."""
-
-    table: Batch
-    stored: int
-    groups: Groups
-    since: Ints
-    times: Times
-    lines: Found
-    emitted: Found
-
-    @property
-    def spans(self) -> Spans:
-        """All rows, as they are."""
-        return spans_of_changes(self.table, self.groups.numbers[0])
 
 
 def move(
@@ -62,123 +55,116 @@ def move(
     output: Schema,
 ) -> Result:
     """One step: accumulators moved by what begins and ends, and the changes of their results."""
-    stored, emitted, lines = areas
-    touched, turning = _touched(changes, stored, emitted, times, not keys)
+    stored, emitted, *kept = areas
+    touched, turning = touched_rows(changes, stored, emitted, times, not keys)
     (after,) = inputs_after((changes,), (stored,), touched, times)
     if not len(touched.hashes):
-        rest = (emitted.reorganize(times.released), lines.reorganize(NEG_INF))
+        rest = (emitted.reorganize(times.released), *kept)
         return Result(output.empty_table(), (after, *rest))
-    region = _region(keys, changes, areas, touched, turning, times)
-    sums = _Sums(region, moments)
+    older = tuple(area.latest(touched.hashes) for area in kept)
+    others = (emitted.probe(touched.hashes, touched.since), *older)
+    region = region_of(keys, changes, stored, others, touched, turning, times)
+    sums = Sums(region, moments, times)
+    chosen = any(call.function in EXTREMES for call in calls)
+    unclear = is_unclear(region, times.before, times.now) if chosen else sums.doubtful
+    rows = all_rows(sums.doubtful | unclear, stored, region)
+    values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
     until = next_stored(stored, region.groups, changes, sums.new.groups, times.now)
     alive = (sums.lines.whole[:, 0] > 0) | (not keys)
-    exact = _exact_rows(sums.doubtful, changes, stored, region)
-    values = [sums.result(call, exact) for call in calls]
     changed = results(
-        region.groups, sums.marks, alive, values, until, region.emitted, region.since, output
+        region.groups, sums.marks, alive, values, until, others[0], region.since, output
     )
-    if exact is not None:
-        exact_reals(sums.moments, sums.now_, exact[0], exact[1], sums.doubtful, times.now)
-    written, hashes = _lines(lines.layout.schema, region, sums.now_)
-    return Result(
-        changed,
-        (
-            after,
-            settled(emitted, changed, times.released),
-            lines.insert(written, hashes).reorganize(NEG_INF),
-        ),
-    )
+    if rows is not None and sums.doubtful.any():
+        exact_reals(moments, sums.accumulators, *rows, sums.doubtful, times.now)
+    written.insert(0, _lines(kept[0], region, sums.accumulators))
+    renewed = [
+        area.insert(*new).reorganize(NEG_INF) for area, new in zip(kept, written, strict=True)
+    ]
+    return Result(changed, (after, settled(emitted, changed, times.released), *renewed))
 
 
-def _touched(
-    changes: Batch, stored: SweepArea, emitted: SweepArea, times: Times, always: bool
-) -> tuple[Touched, Found]:
-    """The touched keys, and the stored rows that begin or end in ``(before, now]``."""
-    start = min(times.before + 1, times.now)
-    new = stored.hash(changes)
-    since = np.minimum(ints(changes, FROM), start)
-    turning = stored.moved(start, times.now if times.now > times.before else NEG_INF)
-    hashes = [new, turning.hashes]
-    regions = [since, np.full(len(turning.hashes), start, np.int64)]
-    if always and times.owner and not emitted.segments:
-        hashes.append(hash_without_key())
-        regions.append(np.array([NEG_INF], np.int64))
-    found = earliest(np.concatenate(hashes), np.concatenate(regions))
-    return Touched(found.hashes, found.since, (new,)), turning
-
-
-def _region(
-    keys: tuple[int, ...],
-    changes: Batch,
-    areas: tuple[SweepArea, ...],
-    touched: Touched,
-    turning: Found,
+def _values(
+    calls: tuple[Call, ...],
+    region: Region,
+    sums: Sums,
+    unclear: Mask,
+    rows: tuple[Batch, Spans] | None,
+    heirs: tuple[SweepArea, ...],
     times: Times,
-) -> Region:
-    stored, emitted_area, lines_area = areas
-    late = touched.since <= times.before
-    old = [turning]
-    if late.any():
-        asked = touched.hashes[late]
-        places = np.searchsorted(asked, turning.hashes)
-        other = asked[np.minimum(places, len(asked) - 1)] != turning.hashes
-        kept = Found(turning.changes.filter(pa.array(other)), turning.hashes[other])
-        old = [kept, stored.moved(touched.since[late], times.now, asked)]
-    emitted = emitted_area.probe(touched.hashes, touched.since)
-    lines = lines_area.latest(touched.hashes)
-    table = concat([*(part.changes for part in old), changes], changes.schema)
-    hashes = np.concatenate([*(part.hashes for part in old), *touched.inputs])
-    own = tuple(range(len(keys)))
-    groups = grouped(
-        [table, lines.changes, emitted.changes],
-        [keys, own, own],
-        [hashes, lines.hashes, emitted.hashes],
-    )
-    count = table.num_rows - changes.num_rows
-    since = since_of(groups, touched, keys)
-    return Region(table, count, groups, since, times, lines, emitted)
+) -> tuple[list[Any], list[tuple[Batch, Hashes]]]:
+    """The column of each call, and for each extreme one the heirs to be kept."""
+    columns: list[Any] = []
+    written: list[tuple[Batch, Hashes]] = []
+    width = region.groups.keys.num_columns
+    for index, call in enumerate(calls):
+        if call.function not in EXTREMES:
+            columns.append(sums.result(call, rows))
+            continue
+        place = len(written)
+        found, numbers = region.others[2 + place], region.groups.numbers[3 + place]
+        clear = ~unclear
+        parts = [
+            from_rows(call, region.table, _coming(region, clear, times)),
+            _some(from_heirs(found, numbers, times.before), clear),
+        ]
+        late = clear & (region.since <= times.before)
+        if late.any():
+            emitted, own = region.others[0], region.groups.numbers[1]
+            parts.append(
+                from_emitted(emitted, own, region.since, width + index, times.before, late)
+            )
+        if rows is not None:
+            parts.append(_some(from_rows(call, *rows), unclear))
+        candidates = put_together(parts)
+        best, left = extreme(call, candidates, sums.marks, times.now)
+        columns.append(best)
+        written.append(heirs_table(heirs[place], region.groups, numbers, candidates.values, left))
+    return columns, written
 
 
-class _Sums:
+def _coming(region: Region, groups: Mask, times: Times) -> Spans:
+    """New rows, and stored ones that begin after ``before``, of some groups."""
+    spans = region.spans
+    new = np.arange(len(spans.rows)) >= region.stored
+    return spans.chosen(groups[spans.groups] & (new | (spans.starts > times.before)))
+
+
+def _some(candidates: Any, groups: Mask) -> Any:
+    return candidates._replace(spans=candidates.spans.chosen(groups[candidates.spans.groups]))
+
+
+class Sums:
     """The accumulators of a region: at its marks, and after it."""
 
-    def __init__(self, region: Region, moments: tuple[Moment, ...]) -> None:
+    def __init__(self, region: Region, moments: tuple[Moment, ...], times: Times) -> None:
         self.region, self.moments = region, moments
         self.plan = plan_of(moments)
         self.values = values_of(region.table, moments)
         spans = region.spans
         self.new = spans.chosen(np.arange(len(spans.rows)) >= region.stored)
-        self.now_ = _start(region, moments)
-        self._back(spans.chosen(np.arange(len(spans.rows)) < region.stored))
-        events = self._events(spans, region.since, region.times.now, 1)
+        self.accumulators = _start(region, moments)
+        if (region.since <= times.before).any():
+            old = spans.chosen(np.arange(len(spans.rows)) < region.stored)
+            self._sweep(self._events(old, times.before, -1))
+        events = self._events(spans, times.now, 1)
         whole, real, self.doubtful = self._sweep(events)
         self.lines = Accumulators(whole, real)
         self.marks = Marks(events.groups[events.marks], events.at[events.marks])
 
-    def result(self, call: Call, exact: tuple[Batch, Spans] | None) -> Any:
+    def result(self, call: Call, rows: tuple[Batch, Spans] | None) -> Any:
         """The call's values at the marks, exact where the sums cannot be trusted."""
         moment = call.moment(self.region.table.schema)
         assert moment is not None
         index = index_of(moment, self.moments)
-        values = result_of(
-            call,
-            self.moments[index],
-            index,
-            self.moments,
-            self.lines,
-            scale_of(call, self.region.table),
-        )
-        if exact is None or call.function == "COUNT" or not moment.reals:
+        scale = scale_of(call, self.region.table)
+        values = result_of(call, self.moments[index], index, self.moments, self.lines, scale)
+        if call.function == "COUNT" or not moment.reals or not self.doubtful.any():
             return values
-        return made_exact(call, values, *exact, self.marks, self.doubtful)
+        assert rows is not None
+        return made_exact(call, values, *rows, self.marks, self.doubtful)
 
-    def _back(self, old: Spans) -> None:
-        """Leads the accumulators of late groups back to before their region."""
-        before = self.region.times.before
-        if (self.region.since <= before).any():
-            self._sweep(self._events(old, self.region.since, before, -1))
-
-    def _events(self, spans: Spans, since: Ints, upto: int, sign: int) -> Events:
+    def _events(self, spans: Spans, upto: int, sign: int) -> Events:
+        since = self.region.since
         begins = (spans.starts >= since[spans.groups]) & (spans.starts <= upto)
         goes = (spans.ends >= since[spans.groups]) & (spans.ends <= upto)
         every = np.arange(len(since), dtype=np.int64)
@@ -192,23 +178,15 @@ class _Sums:
         )
 
     def _sweep(self, events: Events) -> Any:
-        values: Values = self.values
-        return sweep(
-            self.plan,
-            self.now_.whole,
-            self.now_.real,
-            *events,
-            values.present,
-            values.low,
-            values.high,
-            values.real,
-        )
+        now, values = self.accumulators, self.values
+        arrays = (values.present, values.low, values.high, values.real)
+        return sweep(self.plan, now.whole, now.real, *events, *arrays)
 
 
 def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
     """The accumulators at ``before``."""
     result = Accumulators.zeros(region.groups.count, moments)
-    numbers, table = region.groups.numbers[1], region.lines.changes
+    numbers, table = region.groups.numbers[2], region.others[1].changes
     first = region.groups.keys.num_columns
     wholes = result.whole.shape[1]
     for i in range(wholes):
@@ -218,37 +196,14 @@ def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
     return result
 
 
-def _word(table: Batch, index: int) -> Any:
+def _word(table: Batch, index: int) -> Ints:
     return ints(table, table.schema.field(index).name)
 
 
-def _exact_rows(
-    doubtful: Mask, changes: Batch, stored: SweepArea, region: Region
-) -> tuple[Batch, Spans] | None:
-    """All valid rows of the groups whose sums cannot be trusted; None if there are none."""
-    if not doubtful.any():
-        return None
-    order = np.argsort(region.groups.hashes)
-    chosen = order[doubtful[order]]
-    hashes, first = np.unique(region.groups.hashes[chosen], return_index=True)
-    found = stored.probe(hashes, region.since[chosen][first])
-    numbers = region.groups.number(found.changes, stored.layout.keys, found.hashes)
-    table = concat([found.changes, changes], changes.schema)
-    new = region.groups.numbers[0][region.stored :]
-    everything = np.concatenate([numbers, new])
-    known = everything >= 0
-    table = table.filter(pa.array(known))
-    return table, spans_of(table, everything[known], region.since)
-
-
-def _lines(schema: Schema, region: Region, now: Accumulators) -> tuple[Batch, Hashes]:
+def _lines(area: SweepArea, region: Region, now: Accumulators) -> tuple[Batch, Hashes]:
     """The accumulators to be kept; a group without rows is gone, if it was there."""
-    count = region.groups.count
-    version = np.zeros(count, np.int64)
-    numbers = region.groups.numbers[1]
-    version[numbers] = ints(region.lines.changes, FROM)
-    known = np.zeros(count, np.bool_)
-    known[numbers] = True
+    known = np.zeros(region.groups.count, np.bool_)
+    known[region.groups.numbers[2]] = True
     rows = now.whole[:, 0].view(np.int64)
     chosen = np.flatnonzero(known | (rows != 0))
     words = [part.view(np.int64)[chosen] for part in (now.whole, now.real)]
@@ -256,6 +211,6 @@ def _lines(schema: Schema, region: Region, now: Accumulators) -> tuple[Batch, Ha
     taken = keys.take(pa.array(chosen)) if keys.num_columns else keys
     arrays = [column(taken, i) for i in range(keys.num_columns)]
     arrays += [pa.array(np.ascontiguousarray(w[:, i])) for w in words for i in range(w.shape[1])]
-    arrays += [pa.array(version[chosen] + 1), pa.array(np.full(len(chosen), INF, np.int64))]
-    arrays.append(pa.array((rows[chosen] != 0).astype(np.int64)))
-    return pa.Table.from_arrays(arrays, schema=schema), region.groups.hashes[chosen]
+    times = versioned(area, len(chosen), rows[chosen] != 0)
+    table = pa.Table.from_arrays([*arrays, *times], schema=area.layout.schema)
+    return table, region.groups.hashes[chosen]

@@ -88,7 +88,7 @@ def results(
     width = groups.keys.num_columns
     columns = [encode(value, column(table, width + i)) for i, value in enumerate(values)]
     new = Steps(*marks, alive, stacked([c.left for c in columns], len(marks.at)))
-    numbers = groups.numbers[-1]
+    numbers = groups.numbers[1]
     starts = np.maximum(ints(table, FROM), since[numbers])
     words = stacked([c.right for c in columns], table.num_rows)
     old = emitted_steps(numbers, starts, ints(table, TO), ints(table, DIFF), words)

@@ -10,8 +10,9 @@ from typing import Any
 class Layout:
     """The name, the schema of the changes and the key columns of a SweepArea.
 
-    Where only the ``newest`` row of a key counts, changes do not add up: the row with the
-    greatest ``valid_from`` stands for its key, and one with diff 0 says that the key is gone.
+    Where only the ``newest`` rows of a key count, changes do not add up: the rows with the
+    greatest ``valid_from``, a version, stand for their key, and one with diff 0 says that the
+    key is gone.
     """
 
     name: str

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import INF
+from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints, differs, order_by
 from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash, mixed
@@ -59,14 +59,13 @@ def merged(layout: Layout, stored: Any, horizon: int, whole: bool) -> tuple[Any,
 
 
 def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False) -> Ints:
-    """The places of the rows that stand for their keys."""
+    """The places of the rows that stand for their keys: all those of a key's last version."""
     keys = codes(changes, layout.keys, hashes)
-    order = order_by(keys.ids, ints(changes, FROM))
-    sorted_ids = keys.ids[order]
-    last = np.ones(len(order), np.bool_)
-    last[:-1] = sorted_ids[1:] != sorted_ids[:-1]
-    places = order[last]
-    return places if keep_gone else places[ints(changes, DIFF)[places] != 0]
+    version = ints(changes, FROM)
+    last = np.full(keys.count, NEG_INF, np.int64)
+    np.maximum.at(last, keys.ids, version)
+    stands = version == last[keys.ids]
+    return np.flatnonzero(stands if keep_gone else stands & (ints(changes, DIFF) != 0))
 
 
 def _segment(scope: Scope, changes: Any, hashes: Hashes) -> Segment:
