@@ -44,6 +44,7 @@ PATTERNS = cases(
     (f("REGEXP_EXTRACT", "100-200", "(\\d+)-(\\d+)", 0), "100-200"),
     (f("REGEXP_EXTRACT", "100-200", "(\\d+)-(\\d+)", 3), Fails("bad-argument")),
     (f("REGEXP_EXTRACT", "foo", "(\\d+)", 1), ""),
+    (f("REGEXP_EXTRACT", "foo", "(\\d+)", 9), ""),
     (f("REGEXP_EXTRACT", "ab", "(a)|(c)", 2), ""),
     (f("REGEXP_EXTRACT", "x=1", "(?<key>\\w)=(?<value>\\w)", 2), "1"),
     (f("REGEXP_EXTRACT", None, "a"), None),

@@ -7,11 +7,12 @@ from ebbtide.reference.functions.regex import compiled, expanded
 
 
 def _extract(text: str, pattern: str, group: int = 1) -> str:
-    known = compiled(pattern)
-    if not 0 <= group <= known.groups:
+    match = compiled(pattern).search(text)
+    if match is None:
+        return ""
+    if not 0 <= group <= match.re.groups:
         raise bad_argument(f"there is no group {group} in {pattern!r}")
-    match = known.search(text)
-    return (match[group] or "") if match else ""
+    return match[group] or ""
 
 
 def _replace(text: str, pattern: str, replacement: str, position: int = 1) -> str:
