@@ -48,6 +48,10 @@ class Answer:
         """The rows at an instant, sorted, as often as they occur."""
         return sorted(snapshot(self.changes, t).elements(), key=row_key)
 
+    def around(self, t: Instant) -> tuple[list[Row], list[Row]]:
+        """The rows on both sides of a tick: an instant before it, and at it."""
+        return self.at(t - 1), self.at(t)
+
     def comes(self, t: Instant) -> list[Row]:
         """The rows that are there at an instant and were not an instant before."""
         new = snapshot(self.changes, t) - snapshot(self.changes, t - 1)

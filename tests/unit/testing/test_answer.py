@@ -20,6 +20,7 @@ def test_both_sides_of_a_tick() -> None:
     got = answer(Window(BIDS, Range(10), on="at"), {"bids": TABLE})
     assert got.ticks == [0, 5, 10, 15]
     assert (got.at(9), got.at(10)) == ([(1, 0), (1, 0), (2, 5)], [(2, 5)])
+    assert got.around(10) == (got.at(9), got.at(10))
     assert (got.comes(5), got.goes(10)) == ([(2, 5)], [(1, 0), (1, 0)])
 
 
