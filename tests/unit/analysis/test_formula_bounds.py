@@ -7,6 +7,7 @@ from ebbtide.analysis.formula.bounds import Conjunction
 from ebbtide.analysis.formula.dnf import NO_ROWS, NOTHING_KNOWN, Dnf
 from ebbtide.analysis.formula.formula import (
     FALSE,
+    Edge,
     Ignore,
     Not,
     between,
@@ -183,6 +184,20 @@ class TestAbsence:
         assert facts == Dnf.of(between(B, A, C))
         assert facts.dist(C, A) == 0
 
+    def test_once_it_is_there_its_bounds_lead_on(self) -> None:
+        (there,) = Dnf.of(between(B, A, C)).cases
+        hull = there.hull(Conjunction().ignoring([B]))
+        assert hull.dist(C, A) == INF
+        assert hull.presenting([B]) == there
+        assert hull.presenting([X]) == hull
+        assert hull.ignoring([B]).presenting([B]) is None
+
+    def test_rows_that_may_have_nulls_include_those_that_have_none(self) -> None:
+        nullable = NOTHING_KNOWN.allowing_nulls([B])
+        assert nullable.either(NOTHING_KNOWN) == nullable
+        assert NOTHING_KNOWN.either(nullable) == nullable
+        assert nullable.either(NOTHING_KNOWN.ignoring([B])) == nullable
+
     def test_optional_has_to_be_said_first(self) -> None:
         with pytest.raises(InternalError, match="bounds already"):
             Dnf.of(compare(A, "<=", B)).allowing_nulls([B])
@@ -221,6 +236,11 @@ class TestPrinting:
             "1970-01-01 00:00:00 <= a <= 1970-01-01 00:00:01"
         )
         assert str(Dnf.of(compare(A, "=", SECOND))) == "a = 1970-01-01 00:00:01"
+
+    def test_nothing_follows_through_what_may_be_null(self) -> None:
+        case = Conjunction().allowing_nulls([B])
+        case = case.extended([Edge(B, A, 0), Edge(C, B, 0), Edge(C, A, 0)]) or case
+        assert str(case) == "a <= b and a <= c and b <= c and b may be NULL"
 
     def test_cases_are_told_apart(self) -> None:
         facts = Dnf.of(between(B, A, A + 5)).either(NOTHING_KNOWN.ignoring([B]))

@@ -1,13 +1,15 @@
 """Progress, pass and keep values, worked by hand on the examples of paper 5, section 5."""
 
-from ebbtide.analysis.formula.conditions import Keep, keeping, passing, unbounded_by
+from ebbtide.analysis.formula.conditions import Keep, keeping, passing, released, unbounded_by
 from ebbtide.analysis.formula.dnf import NO_ROWS, NOTHING_KNOWN, Dnf
 from ebbtide.analysis.formula.formula import between, both, compare
 from ebbtide.analysis.formula.progress import (
     ALWAYS,
     NEVER,
     Bound,
+    Fastest,
     Progress,
+    Slowest,
     bounds_of,
     evaluate,
     fastest,
@@ -95,6 +97,9 @@ class TestProgressValues:
         assert slowest([fastest([r, s]), r]) == r
         assert slowest([r, NEVER]) == NEVER
         assert fastest([s, ALWAYS]) == ALWAYS
+        assert fastest([Progress(P1, 1), slowest([Progress(P1, 2), s])]) == Fastest(
+            (Progress(P1, 1), Slowest((Progress(P1, 2), s)))
+        )
         assert slowest([]) == ALWAYS
         assert fastest([]) == NEVER
 
@@ -220,6 +225,18 @@ class TestConditions:
         either_one = passing(StreamBound.of(Bounded(A1, P1), Bounded(A2, P2)))
         assert either_one.holds({A1: 4, A2: 7}, {P1: 3, P2: 7})
         assert str(passing(STATIC)) == "at once"
+
+    def test_a_node_releases_rows_by_its_progressing_attributes(self) -> None:
+        facts = Dnf.of(between(A2, A1, A1 + 5))
+        condition = released([A1, A2, A], facts, PRODUCT)
+        assert str(condition) == (
+            "a1 <= min(progress(r.a1), progress(s.a2) - 5 us)"
+            " or a2 <= min(progress(r.a1), progress(s.a2))"
+        )
+        assert condition.holds({A1: 4, A2: 7, A: None}, {P1: 4, P2: 9})
+        assert not condition.holds({A1: 5, A2: 7, A: None}, {P1: 4, P2: 9})
+        assert str(released([A], facts, PRODUCT)) == "never"
+        assert str(released([A], facts, STATIC)) == "at once"
 
     def test_a_row_is_kept_up_to_its_last_tick(self) -> None:
         facts = Dnf.of(between(A2, A1, A1 + 5))
