@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias
 
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
 from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
 from ebbtide.core.tree import find
@@ -146,7 +147,7 @@ class Catalog:
             "unknown-name",
             f'there is no {what} "{name}"',
             detail=f"there are {', '.join(known)}" if known else "nothing is declared yet",
-            hint=f"did you mean {close}?" if close else None,
+            hint=f"did you mean {identifier(close)}?" if close else None,
         )
 
     def add(self, entry: Entry, *, replace: bool = False) -> Catalog:
@@ -173,7 +174,7 @@ class Catalog:
             raise BindError(
                 "wrong-kind",
                 f'"{entry.name}" is a {entry.kind.lower()}, not a {kind.lower()}',
-                hint=f"write DROP {entry.kind} {name}",
+                hint=f"write DROP {entry.kind} {identifier(name)}",
             )
         self._check_unused(entry, "dropped")
         return Catalog(tuple(other for other in self.entries if other is not entry))
@@ -193,7 +194,7 @@ class Catalog:
                 "in-use",
                 f'"{entry.name}" cannot be {verb} while views depend on it',
                 detail=f"it is read by {', '.join(views)}",
-                hint=f"first DROP VIEW {views[-1]}",
+                hint=f"first DROP VIEW {identifier(views[-1])}",
             )
 
 

@@ -467,3 +467,27 @@ SELECT b.price FROM bids AS b LEFT JOIN auctions AS a ON a.id = b.auction AND a.
 -- span: bids
 -- hint: write bids [UNBOUNDED]
 SELECT name FROM sellers UNION ALL SELECT channel FROM bids;
+
+-- code: unseen-alias
+-- span: d
+-- hint: write (price * 2)
+SELECT price * 2 AS d, d + 1 AS e FROM bids;
+
+-- code: correlated-subquery
+-- span: a.id
+SELECT a.id FROM auctions AS a WHERE EXISTS (SELECT 1 FROM (SELECT * FROM bids AS b WHERE b.auction = a.id) AS x);
+
+-- code: ambiguous-column
+-- span: at
+-- hint: write `my bids`.at
+SELECT at FROM bids AS `my bids` CROSS JOIN auctions;
+
+-- code: unknown-table
+-- span: `my bidz`.price
+-- hint: did you mean `my bids`.price?
+SELECT `my bidz`.price FROM bids AS `my bids`;
+
+-- code: unknown-column
+-- span: oder
+-- hint: did you mean `order`?
+SELECT x FROM (SELECT price AS `order`, at AS x FROM bids) WHERE oder > 1;

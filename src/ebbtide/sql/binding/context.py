@@ -59,13 +59,18 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a query stands: ``outer`` are the names of the block around it, if it can use them."""
+    """Where a query stands.
+
+    ``outer`` are the names of the block around it; ``beyond`` those that a query in FROM would see
+    if it could.
+    """
 
     source: str
     catalog: Catalog
     names: Names
     queries: Mapping[str, Bound] = field(default_factory=dict)
     outer: Scope | None = None
+    beyond: Scope | None = None
     places: list[Place] = field(default_factory=list)
 
     def span(self, node: exp.Expr) -> Span:
@@ -86,7 +91,7 @@ class Context:
 
     def apart(self) -> Context:
         """The context of a query that sees no names of others."""
-        return replace(self, outer=None)
+        return replace(self, outer=None, beyond=self.outer or self.beyond)
 
     def elsewhere(self) -> Context:
         """The context of a query whose sources do not count among ours."""

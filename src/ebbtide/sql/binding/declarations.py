@@ -10,6 +10,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import format_duration
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError
+from ebbtide.sql.binding.scope import meant
 from ebbtide.sql.binding.sources import renamed
 from ebbtide.sql.catalog import Catalog, FileSource, StreamEntry, TableEntry, ViewEntry, near
 from ebbtide.sql.syntax import (
@@ -137,7 +138,7 @@ def _name(name: Name | None, schema: Schema) -> str | None:
             "unknown-column",
             f'there is no column "{name.text}"',
             detail=f"there are {', '.join(schema.names)}",
-            hint=f"did you mean {close}?" if close else None,
+            hint=meant(close),
             span=name.span,
         )
     return found[0].name

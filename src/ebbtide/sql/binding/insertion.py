@@ -15,6 +15,7 @@ from ebbtide.core.schema import Column
 from ebbtide.core.types import NullType, StringType, Type
 from ebbtide.errors import BindError
 from ebbtide.sql.binding.context import Context
+from ebbtide.sql.binding.scope import meant
 from ebbtide.sql.catalog import Catalog, ViewEntry, near
 from ebbtide.sql.syntax import InsertInto, Name
 
@@ -88,7 +89,7 @@ def _column(target: Declaration, name: Name) -> Column:
             "unknown-column",
             f'"{target.name}" has no column "{name.text}"',
             detail=f"it has {', '.join(target.schema.names)}",
-            hint=f"did you mean {close}?" if close else None,
+            hint=meant(close),
             span=name.span,
         )
     return found[0]

@@ -12,7 +12,7 @@ from ebbtide.algebra.printing import identifier
 from ebbtide.errors import BindError, Span
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.naming import unique
-from ebbtide.sql.binding.scope import Scope, Visible
+from ebbtide.sql.binding.scope import Scope, Visible, meant
 from ebbtide.sql.catalog import near
 
 __all__ = ["Item", "listed"]
@@ -20,11 +20,12 @@ __all__ = ["Item", "listed"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A column of a SELECT list; what a star stands for is known from the start."""
+    """A column of a SELECT list, ``named`` by AS; what a star stands for is known already."""
 
     name: str
     node: exp.Expr
     expression: Expression | None = None
+    named: bool = False
 
 
 def listed(select: exp.Select, scope: Scope, context: Context) -> list[Item]:
@@ -32,7 +33,7 @@ def listed(select: exp.Select, scope: Scope, context: Context) -> list[Item]:
     items: list[Item] = []
     for node in select.expressions:
         if isinstance(node, exp.Alias):
-            items.append(Item(node.alias, node.this))
+            items.append(Item(node.alias, node.this, named=True))
         elif _is_star(node):
             shown = _expanded(node, scope, context)
             items += [Item(visible.name, node, visible.expression) for visible in shown]
@@ -68,7 +69,7 @@ def _expanded(node: exp.Expr, scope: Scope, context: Context) -> list[Visible]:
             raise BindError(
                 "unknown-column",
                 f'there is no column "{column.name}" to leave out',
-                hint=f"did you mean {close}?" if close else None,
+                hint=meant(close),
                 span=context.span(column),
             )
     left_out = {column.name.casefold() for column in excepted}

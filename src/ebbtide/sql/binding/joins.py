@@ -14,6 +14,7 @@ from sqlglot import exp
 from ebbtide.algebra.coercion import call, compare
 from ebbtide.algebra.combination import AntiJoin, Join, Outer, OuterJoin, Product, SemiJoin
 from ebbtide.algebra.expression import Expression, conjunction, conjuncts
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.relation import Filter, Relation, Values
 from ebbtide.core.schema import Schema
 from ebbtide.errors import BindError
@@ -82,7 +83,7 @@ class _Joiner:
         self.check_names(left.scope, right.scope, node)
         both = left.scope.beside(right.scope)
         identifiers = node.args.get("using") or []
-        using = [identifier.name for identifier in identifiers]
+        using = [name.name for name in identifiers]
         with self.context.at(node):
             predicate = (
                 self.equal(left.scope, right.scope, identifiers)
@@ -98,9 +99,9 @@ class _Joiner:
     def equal(self, left: Scope, right: Scope, names: list[exp.Identifier]) -> Expression:
         """That the columns of a name are equal on both sides."""
         terms = []
-        for identifier in names:
-            with self.context.at(identifier):
-                name = identifier.name
+        for node in names:
+            with self.context.at(node):
+                name = node.name
                 terms.append(compare("=", _own(left, name), _own(right, name)))
         return conjunction(tuple(terms))
 
@@ -112,12 +113,12 @@ class _Joiner:
                 fresh = next(
                     name for n in range(2, 99) if (name := f"{table}{n}").casefold() not in known
                 )
-                text = self.context.span(node.this).text
+                span, given = self.context.span(node.this), node.this.args.get("alias")
                 raise BindError(
                     "duplicate-alias",
                     f'"{table}" stands twice in FROM',
-                    hint=f"write {text} AS {fresh}" if not node.this.args.get("alias") else None,
-                    span=self.context.span(node.this),
+                    hint=None if given else f"write {span.text} AS {identifier(fresh)}",
+                    span=span,
                 )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.origin import default_time
 from ebbtide.algebra.relation import Relation
@@ -75,4 +76,4 @@ def _windowed(relation: Relation, text: str) -> str | None:
     if default_time(relation) is not None:
         return f"{text} [UNBOUNDED]"
     times = [c.name for c in relation.schema if isinstance(c.type, TimestampType)]
-    return f"{text} [UNBOUNDED ON {times[0]}]" if times else None
+    return f"{text} [UNBOUNDED ON {identifier(times[0])}]" if times else None

@@ -7,7 +7,6 @@ raises is placed at the innermost node that it belongs to.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -27,9 +26,10 @@ from ebbtide.algebra.expression import (
     Or,
 )
 from ebbtide.core.types import BOOLEAN, NULL
-from ebbtide.errors import BindError, InternalError, UnsupportedError
+from ebbtide.errors import BindError, UnsupportedError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import function_call
+from ebbtide.sql.binding.columns import column
 from ebbtide.sql.binding.constants import constant, number
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.types import data_type
@@ -47,7 +47,8 @@ def scalar(node: exp.Expr, env: Environment) -> Expression:
             return known
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            raise InternalError("unknown-node", f"{type(node).__name__} is no expression")
+            text = env.context.span(node).text
+            raise UnsupportedError("unsupported-syntax", f"{text} is not an expression")
         return handler(node, env)
 
 
@@ -69,31 +70,7 @@ def condition(node: exp.Expr, env: Environment) -> Expression:
 
 
 def _column(node: exp.Column, env: Environment) -> Expression:
-    if isinstance(node.this, exp.Star):
-        return _star(node, env)
-    parts = tuple(part.name for part in node.parts)
-    alias = env.aliases.get(parts[0].casefold()) if len(parts) == 1 else None
-    if alias is not None and (env.aliases_first or not env.scope.knows(parts[0])):
-        return scalar(alias, replace(env, aliases={}))
-    if len(parts) == 1 and parts[0].casefold() in env.unseen and not env.scope.knows(parts[0]):
-        raise _unseen(parts[0], env)
-    found = env.scope.resolve(parts)
-    if found.depth > 1 or (found.depth == 1 and not env.correlated):
-        raise UnsupportedError(
-            "correlated-subquery",
-            f'"{".".join(parts)}" is of a query around this one, and cannot be used here',
-            detail="a subquery can use columns of the query that it directly stands in, in WHERE",
-        )
-    return reduce(Field, found.fields, found.expression)
-
-
-def _unseen(name: str, env: Environment) -> BindError:
-    text = env.context.span(env.unseen[name.casefold()]).text
-    return BindError(
-        "unseen-alias",
-        f'"{name}" is named in SELECT, after {env.clause} is done',
-        hint=f"write ({text})",
-    )
+    return _star(node, env) if isinstance(node.this, exp.Star) else column(node, env, scalar)
 
 
 def _star(node: exp.Expr, env: Environment) -> Expression:

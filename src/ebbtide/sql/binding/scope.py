@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find, rewrite
 from ebbtide.core.types import StructType
 from ebbtide.errors import BindError
 from ebbtide.sql.catalog import near
 
-__all__ = ["Found", "Scope", "Visible", "tables_of"]
+__all__ = ["Found", "Scope", "Visible", "meant", "tables_of"]
 
 _LISTED = 12
 """How many names an error lists."""
@@ -34,7 +35,8 @@ class Visible:
     hidden: bool = False
 
     def __str__(self) -> str:
-        return self.name if self.table is None else f"{self.table}.{self.name}"
+        """The name as SQL reads it."""
+        return ".".join(identifier(part) for part in (self.table, self.name) if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,10 @@ class Scope:
         """Whether a bare name stands for something in this block itself."""
         return bool(self._matches((name,)))
 
+    def reaches(self, parts: tuple[str, ...]) -> bool:
+        """Whether a name stands for something here or further out."""
+        return any(scope._matches(parts) for scope in self.chain())
+
     def _matches(self, parts: tuple[str, ...]) -> list[tuple[Visible, tuple[str, ...]]]:
         first = parts[0].casefold()
         if len(parts) > 1:
@@ -140,11 +146,11 @@ class Scope:
         everything = tuple(v for scope in self.chain() for v in scope.expanded())
         if len(parts) == 1:
             close = near(name, tuple(visible.name for visible in everything))
-            return _no_column(name, everything, close)
+            return _no_column(name, everything, (close,))
         theirs = tuple(v for scope in self.chain() for v in scope.expanded(parts[0]))
         if theirs:
             close = near(parts[1], tuple(visible.name for visible in theirs))
-            return _no_column(name, theirs, close and f"{parts[0]}.{close}")
+            return _no_column(name, theirs, (parts[0], close))
         same = [v for v in everything if v.name.casefold() == parts[1].casefold()]
         tables = tuple(dict.fromkeys(v.table for v in everything if v.table is not None))
         table = near(parts[0], tuple(t for t in tables if any(v.table == t for v in same)))
@@ -153,7 +159,7 @@ class Scope:
             "unknown-table",
             f'there is no table "{parts[0]}" in FROM',
             detail=f"there are {', '.join(tables)}" if tables else "FROM has no table",
-            hint=f"did you mean {'.'.join((table, *parts[1:]))}?" if table else None,
+            hint=meant(table, *parts[1:]),
         )
 
 
@@ -164,14 +170,24 @@ def tables_of(expression: Expression) -> frozenset[str]:
     )
 
 
-def _no_column(name: str, known: Iterable[Visible], close: str | None) -> BindError:
+def meant(*parts: str | None) -> str | None:
+    """The hint that a name may have been meant; None if a part of it is not known.
+
+    >>> meant("b", "order")
+    'did you mean b.`order`?'
+    """
+    known = [identifier(part) for part in parts if part is not None]
+    return f"did you mean {'.'.join(known)}?" if len(known) == len(parts) else None
+
+
+def _no_column(name: str, known: Iterable[Visible], close: tuple[str | None, ...]) -> BindError:
     names = [str(visible) for visible in known]
     listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
     return BindError(
         "unknown-column",
         f'there is no column "{name}"',
         detail=f"there are {listed}" if names else "there is no FROM",
-        hint=f"did you mean {close}?" if close else None,
+        hint=meant(*close),
     )
 
 
@@ -180,5 +196,5 @@ def _ambiguous(name: str, found: list[Visible]) -> BindError:
         "ambiguous-column",
         f'column "{name}" is ambiguous',
         detail=f"it is in {', '.join(map(str, found))}",
-        hint=f"write {found[0]}",
+        hint=f"write {found[0]}" if found[0].table is not None else None,
     )

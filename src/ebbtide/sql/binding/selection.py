@@ -98,7 +98,7 @@ class Block:
         return env if clause == "HAVING" else replace(env, window=self.framing.window)
 
     def _aliases(self) -> dict[str, exp.Expr]:
-        return {item.name.casefold(): item.node for item in self.items if item.expression is None}
+        return {item.name.casefold(): item.node for item in self.items if item.named}
 
     def _on(self, node: exp.Expr, scope: Scope) -> Expression:
         return condition(node, Environment(self.context, scope, "ON"))
@@ -160,7 +160,12 @@ class Block:
     def columns(self) -> list[Expression]:
         """The expressions of the SELECT list, on FROM and on aggregates."""
         env = self._upper("SELECT")
-        env = replace(env, aliases={}, correlated=self.correlated and self.grouping is None)
+        env = replace(
+            env,
+            aliases={},
+            unseen=self._aliases(),
+            correlated=self.correlated and self.grouping is None,
+        )
         return [item.expression or scalar(item.node, env) for item in self.items]
 
     def plan(self) -> Relation:

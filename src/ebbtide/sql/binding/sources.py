@@ -18,7 +18,7 @@ from ebbtide.errors import BindError, InternalError, TemporalError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.places import check, check_snapshot, kind_of, note
-from ebbtide.sql.binding.scope import Scope, Visible
+from ebbtide.sql.binding.scope import Scope, Visible, meant
 from ebbtide.sql.binding.windows import function_on, on_snapshot, window_on, without_window
 from ebbtide.sql.catalog import near
 
@@ -103,7 +103,7 @@ def _named(node: exp.Table, context: Context) -> tuple[Relation, str]:
             error.code,
             error.message,
             detail=error.detail,
-            hint=f"did you mean {close}?" if close else None,
+            hint=meant(close),
             span=context.span(node.this),
         )
     note(entry.relation, name, node.this, context)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.origin import default_key, default_time
 from ebbtide.algebra.relation import ChangingTable, Relation
 from ebbtide.algebra.window import (
@@ -27,6 +28,7 @@ from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError, Span, TemporalError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context
+from ebbtide.sql.binding.scope import meant
 from ebbtide.sql.catalog import near
 
 __all__ = ["function_on", "on_snapshot", "window_on", "without_window"]
@@ -90,20 +92,20 @@ def _time(relation: Relation, node: nodes.WindowNode, context: Context) -> str:
         "no-time",
         "no attribute is declared to progress, so the window needs ON",
         detail=f"of type TIMESTAMP are {', '.join(times)}" if times else "none is a TIMESTAMP",
-        hint=f"write {text.rstrip(']').rstrip()} ON {times[0]}]" if times else None,
+        hint=f"write {text.rstrip(']').rstrip()} ON {identifier(times[0])}]" if times else None,
     )
 
 
-def _time_column(relation: Relation, identifier: exp.Expr, context: Context) -> str:
-    name = _column(relation, identifier, context)
+def _time_column(relation: Relation, node: exp.Expr, context: Context) -> str:
+    name = _column(relation, node, context)
     type_ = relation.schema.column(name).type
     if not isinstance(type_, TimestampType):
         times = [c.name for c in relation.schema if isinstance(c.type, TimestampType)]
         raise BindError(
             "not-a-time",
             f'a window stands on a TIMESTAMP, and "{name}" is {type_}',
-            hint=f"write {times[0]}" if times else None,
-            span=context.span(identifier),
+            hint=f"write {identifier(times[0])}" if times else None,
+            span=context.span(node),
         )
     return name
 
@@ -116,7 +118,7 @@ def _column(relation: Relation, identifier: exp.Expr, context: Context) -> str:
             "unknown-column",
             f'there is no column "{identifier.name}"',
             detail=f"there are {', '.join(relation.schema.names)}",
-            hint=f"did you mean {close}?" if close else None,
+            hint=meant(close),
             span=context.span(identifier),
         )
     return found[0].name
@@ -125,7 +127,7 @@ def _column(relation: Relation, identifier: exp.Expr, context: Context) -> str:
 def without_window(node: nodes.TableFunction) -> str | None:
     """How the input is written without its window, if it is the window that is too much."""
     if isinstance(node.this, nodes.Windowed) and isinstance(node.this.this, exp.Table):
-        return f"write {node.this.this.name}"
+        return f"write {identifier(node.this.this.name)}"
     return None
 
 

@@ -1,0 +1,54 @@
+"""Names of columns in expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+
+from sqlglot import exp
+
+from ebbtide.algebra.expression import Expression, Field
+from ebbtide.errors import BindError, UnsupportedError
+from ebbtide.sql.binding.environment import Environment
+
+__all__ = ["column"]
+
+Bind = Callable[[exp.Expr, Environment], Expression]
+
+
+def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
+    """What a name stands for: a column, a field of one, or an alias of the SELECT list."""
+    parts = tuple(part.name for part in node.parts)
+    alias = env.aliases.get(parts[0].casefold()) if len(parts) == 1 else None
+    if alias is not None and (env.aliases_first or not env.scope.knows(parts[0])):
+        return bind(alias, replace(env, aliases={}))
+    try:
+        found = env.scope.resolve(parts)
+    except BindError:
+        if env.context.beyond is not None and env.context.beyond.reaches(parts):
+            raise _too_far(parts) from None
+        unseen = env.unseen.get(parts[0].casefold()) if len(parts) == 1 else None
+        if unseen is not None and all(node is not part for part in unseen.walk()):
+            raise _unseen(parts[0], unseen, env) from None
+        raise
+    if found.depth > 1 or (found.depth == 1 and not env.correlated):
+        raise _too_far(parts)
+    return reduce(Field, found.fields, found.expression)
+
+
+def _too_far(parts: tuple[str, ...]) -> UnsupportedError:
+    return UnsupportedError(
+        "correlated-subquery",
+        f'"{".".join(parts)}" is of a query around this one, and cannot be used here',
+        detail="a subquery can use columns of the query that it directly stands in, in WHERE",
+    )
+
+
+def _unseen(name: str, node: exp.Expr, env: Environment) -> BindError:
+    text = env.context.span(node).text
+    return BindError(
+        "unseen-alias",
+        f'"{name}" is named in SELECT, and is no column that {env.clause} can use',
+        hint=f"write ({text})",
+    )
