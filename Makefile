@@ -13,7 +13,8 @@ pytest := $(bin)/python -m pytest --quiet
 spread := --numprocesses=2
 
 # What needs no JVM. A test elsewhere that needs none belongs here too.
-jvmless := $(wildcard tests/unit tests/architecture tests/properties tests/regressions) src
+jvmless := $(wildcard tests/unit tests/architecture tests/properties tests/regressions \
+  tests/papers tests/nexmark) src
 
 .PHONY: help test unit check properties demo format lock clean java
 
