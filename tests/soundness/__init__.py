@@ -25,6 +25,7 @@ from ebbtide.core.tree import find
 from ebbtide.testing.simulation import Keep, Simulation
 from ebbtide.testing.strategies import plans
 from ebbtide.testing.strategies.arrivals import PROMISED, Step, runs
+from ebbtide.testing.strategies.timed import timed_plans
 
 Judge = Callable[[Relation, list[Step]], str | None]
 
@@ -32,7 +33,7 @@ Judge = Callable[[Relation, list[Step]], str | None]
 @st.composite
 def cases(draw: st.DrawFn, late: bool = True, depth: int = 3) -> tuple[Relation, list[Step]]:
     """A plan as it runs, and a run of what it reads."""
-    plan = sunk(draw(plans(PROMISED, depth)))
+    plan = sunk(draw(st.one_of(timed_plans(PROMISED), plans(PROMISED, depth))))
     read = {leaf for kind in (Stream, StaticTable, ChangingTable) for leaf in find(plan, kind)}
     sources = [source for source in PROMISED if source in read]
     return plan, draw(runs(sources, late=late)) if sources else []
@@ -71,7 +72,9 @@ def forgetting_changes_nothing(plan: Relation, steps: list[Step]) -> str | None:
 def progress_is_never_ahead(plan: Relation, steps: list[Step]) -> str | None:
     """No output comes at or below the propagated horizon that stood before its step."""
     edge, retain = examine(plan).edge, retentions(plan)
-    places = {FROM: None} if edge.is_snapshot else {v: i for i, v in edge.columns.items()}
+    places = {v: i for i, v in edge.columns.items()}
+    if edge.is_snapshot:
+        places[FROM] = None
     values = {v: behind(propagated(v, edge.facts, edge.bounds), retain) for v in places}
     simulation, before = Simulation(plan), None
     for number, step in enumerate(steps):

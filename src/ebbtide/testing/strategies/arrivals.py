@@ -15,9 +15,8 @@ shops     a static table
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from hypothesis import strategies as st
 
@@ -25,14 +24,12 @@ from ebbtide.algebra.relation import ChangingTable, StaticTable, Stream
 from ebbtide.core.change import Change
 from ebbtide.core.declaration import Promise, StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import NEG_INF, Instant
+from ebbtide.core.time import NEG_INF, Instant, shift
 from ebbtide.core.types import BIGINT, TIMESTAMP
 from ebbtide.testing.strategies.sources import BIDS, CLICKS, PRICES, SHOPS, Source, inputs
 
-Progress: TypeAlias = Mapping[tuple[str, str], Instant]
-
-BIDS_LATE = Stream(replace(BIDS.declaration, promises=(Promise("at", 2),), retain_us=4))
-CLICKS_KEYED = Stream(replace(CLICKS.declaration, promises=(Promise("at", 3),), retain_us=3))
+BIDS_LATE = Stream(replace(BIDS.declaration, promises=(Promise("at", 1),), retain_us=2))
+CLICKS_KEYED = Stream(replace(CLICKS.declaration, promises=(Promise("at", 1),), retain_us=1))
 REPORTS = Stream(
     StreamDeclaration(
         "reports",
@@ -43,7 +40,7 @@ REPORTS = Stream(
                 Column("received", TIMESTAMP, False),
             )
         ),
-        promises=(Promise("at", 6), Promise("received", 2)),
+        promises=(Promise("at", 2), Promise("received", 1)),
     )
 )
 PRICES_PROMISED = ChangingTable(
@@ -52,10 +49,13 @@ PRICES_PROMISED = ChangingTable(
         PRICES.declaration.schema,
         key=("auction",),
         time="since",
-        promises=(Promise("since", 2),),
-        retain_us=3,
+        promises=(Promise("since", 1),),
+        retain_us=1,
     )
 )
+
+SHORT = 12
+"""Times of facts lie in ``[0, SHORT)``."""
 
 PROMISED: tuple[Source, ...] = (BIDS_LATE, CLICKS_KEYED, REPORTS, PRICES_PROMISED, SHOPS)
 
@@ -82,9 +82,15 @@ class _Line:
         """The time of a change on this line; a table's is where the change begins."""
         return change.valid_from if self.place is None else int(change.row[self.place])
 
+    def promise(self, rest: Sequence[Change], late: bool) -> None:
+        """Go as far as all that is left allows."""
+        first = min(map(self.time, rest), default=NEG_INF)
+        if first > NEG_INF:
+            self.progress = max(self.progress, first - 1 + (self.retain_us if late else 0))
+
 
 def runs(
-    sources: Sequence[Source] = PROMISED, max_changes: int = 6, late: bool = True, steps: int = 5
+    sources: Sequence[Source] = PROMISED, max_changes: int = 8, late: bool = True, steps: int = 7
 ) -> st.SearchStrategy[list[Step]]:
     """Runs over some sources; without ``late`` all rows keep the promises."""
 
@@ -92,17 +98,18 @@ def runs(
     def whole(draw: st.DrawFn) -> list[Step]:
         data = draw(inputs(sources, max_changes))
         queue = [
-            (source, change)
+            (source, _within(source, change))
             for source in sources
             for change in data[source.declaration.name]
             if not isinstance(source, StaticTable)
         ]
-        lags = draw(st.lists(st.integers(0, 9), min_size=len(queue), max_size=len(queue)))
+        lags = draw(st.lists(st.integers(0, 4), min_size=len(queue), max_size=len(queue)))
         order = sorted(range(len(queue)), key=lambda i: (_time(*queue[i]) + lags[i], i))
         cuts = draw(st.lists(st.integers(0, len(queue)), min_size=1, max_size=steps).map(sorted))
+        tight = draw(st.integers(0, 3)) > 0
         static = {s.declaration.name: data[s.declaration.name] for s in sources}
         first = {n: c for n, c in static.items() if _is_static(n, sources)}
-        return _run(sources, first, [queue[i] for i in order], [*cuts, len(queue)], late)
+        return _run(sources, first, [queue[i] for i in order], [*cuts, len(queue)], late, tight)
 
     return whole()
 
@@ -113,7 +120,9 @@ def _run(
     queue: list[tuple[Source, Change]],
     cuts: list[int],
     late: bool,
+    tight: bool,
 ) -> list[Step]:
+    """The steps; a ``tight`` run promises, after each, all that what is left will keep."""
     lines = {source.declaration.name: _lines(source) for source in sources}
     standing: dict[str, list[Change]] = {source.declaration.name: [] for source in sources}
     now, done, steps = NEG_INF, 0, []
@@ -135,6 +144,12 @@ def _run(
                 newest = max((line.time(c) for c in rows), default=NEG_INF)
                 if newest > NEG_INF:
                     line.progress = max(line.progress, newest - line.delay_us - 1)
+        if tight:
+            for name, known in lines.items():
+                rest = [c for source, c in queue[done:] if source.declaration.name == name]
+                for line in known.values():
+                    line.promise(rest, late)
+            now = max([now, *(ln.progress for known in lines.values() for ln in known.values())])
         progress = {
             (name, attribute): line.progress
             for name, known in lines.items()
@@ -142,6 +157,23 @@ def _run(
         }
         steps.append(Step({n: tuple(rows) for n, rows in arrived.items()}, progress, now))
     return steps
+
+
+def _within(source: Source, change: Change) -> Change:
+    """The change on a short line, so that frontiers pass many of the times."""
+    if isinstance(source, ChangingTable):
+        return change
+    times = time_places(source)
+    row = tuple(
+        value % SHORT if place in times and value is not None else value
+        for place, value in enumerate(change.row)
+    )
+    return replace(change, row=row)
+
+
+def time_places(source: Source) -> set[int]:
+    """The positions of a source's times."""
+    return {i for i, column in enumerate(source.schema) if column.type == TIMESTAMP}
 
 
 def _lines(source: Source) -> dict[str, _Line]:
@@ -159,13 +191,9 @@ def _lines(source: Source) -> dict[str, _Line]:
     }
 
 
-def _is_accepted(lines: object, change: Change, late: bool) -> bool:
-    known: list[_Line] = list(lines)  # type: ignore[call-overload]
+def _is_accepted(lines: Iterable[_Line], change: Change, late: bool) -> bool:
     return all(
-        line.time(change) > line.progress - (line.retain_us if late else 0)
-        if line.progress > NEG_INF
-        else True
-        for line in known
+        line.time(change) > shift(line.progress, -line.retain_us if late else 0) for line in lines
     )
 
 
