@@ -1,0 +1,145 @@
+"""Verdicts, and refusals with hints that work when they are typed."""
+
+import pytest
+
+from analysed import World, rules
+from ebbtide.analysis import Size, When
+from ebbtide.errors import TemporalError
+
+WORLD = World(
+    """
+    CREATE STREAM orders (id BIGINT, total DOUBLE, placed_at TIMESTAMP NOT NULL,
+      PROGRESS FOR placed_at AS placed_at);
+    CREATE STREAM payments (order_id BIGINT, paid_at TIMESTAMP NOT NULL,
+      PROGRESS FOR paid_at AS paid_at - INTERVAL 5 SECONDS) RETAIN 1 HOUR;
+    CREATE STREAM silent (id BIGINT, at TIMESTAMP);
+    CREATE TABLE customers (id BIGINT NOT NULL, city STRING, since TIMESTAMP NOT NULL, op STRING,
+      PRIMARY KEY (id), PROGRESS FOR since AS since) TIME since OP op RETAIN 10 MINUTES;
+    """
+)
+
+
+def state(sql: str) -> str:
+    return str(WORLD.analysed(sql).verdict.state.size)
+
+
+def test_an_unbounded_join_is_refused_as_the_style_says() -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked("SELECT o.id FROM orders o JOIN payments p ON o.id = p.order_id")
+    assert str(refused.value) == (
+        'error[unbounded-state]: join of "orders" and "payments" would keep every row for ever\n'
+        "detail: no condition bounds p.paid_at by o.placed_at\n"
+        "hint: add AND p.paid_at BETWEEN o.placed_at AND o.placed_at + INTERVAL 1 HOUR"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("SELECT o.id FROM orders o JOIN payments p ON o.id = p.order_id", ""),
+        ("SELECT o.id FROM orders o LEFT JOIN payments p ON o.id = p.order_id", ""),
+        ("SELECT o.id FROM orders o LEFT SEMI JOIN payments p ON o.id = p.order_id", ""),
+        (
+            "SELECT o.id, o.placed_at FROM orders o LEFT ANTI JOIN payments p ON o.id = p.order_id",
+            " EMIT FINAL",
+        ),
+        ("SELECT o.id FROM orders o, payments p", ""),
+    ],
+)
+def test_the_hint_for_a_join_works_when_it_is_typed(before: str, after: str) -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(before + after)
+    hint = refused.value.hint
+    assert hint is not None
+    assert hint.startswith("add ")
+    WORLD.checked(before + " " + hint.removeprefix("add ") + after)
+
+
+def test_allowing_unbounded_state_is_enough() -> None:
+    sql = "SELECT o.id FROM orders o JOIN payments p ON o.id = p.order_id ALLOW UNBOUNDED STATE"
+    assert WORLD.checked(sql).verdict.state.size is Size.UNBOUNDED
+
+
+def test_an_answer_that_is_never_final_is_refused_only_under_final() -> None:
+    sql = "SELECT id, COUNT(*) AS n FROM orders GROUP BY id"
+    assert WORLD.checked(sql).verdict.finality.when is When.NEVER
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(f"{sql} EMIT FINAL")
+    assert str(refused.value) == (
+        'error[never-final]: rows of "orders" are never final\n'
+        "detail: nothing bounds orders.placed_at by a time of the result, which has none\n"
+        "hint: GROUP BY FLOOR(orders.placed_at TO 1 HOUR) too, and select it"
+    )
+    WORLD.checked(
+        "SELECT id, FLOOR(orders.placed_at TO 1 HOUR) AS hour, COUNT(*) AS n FROM orders "
+        "GROUP BY id, FLOOR(orders.placed_at TO 1 HOUR) EMIT FINAL"
+    )
+
+
+def test_without_a_promise_nothing_is_final_and_the_hint_is_to_make_one() -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked("SELECT id, at, COUNT(*) AS n FROM silent GROUP BY id, at EMIT FINAL")
+    assert refused.value.code == "never-final"
+    assert refused.value.hint == "declare PROGRESS FOR at in CREATE STREAM silent"
+
+
+@pytest.mark.parametrize(
+    ("sql", "size"),
+    [
+        ("SELECT id FROM orders WHERE total > 5", "none"),
+        ("SELECT id, COUNT(*) AS n FROM orders GROUP BY id", "per key"),
+        ("SELECT id, SUM(total) AS s FROM orders [RANGE 1 HOUR] GROUP BY id", "per window"),
+        ("SELECT id, SUM(total) AS s FROM orders [UNBOUNDED] GROUP BY id", "per key"),
+        ("SELECT id, MEDIAN(total) AS m FROM orders GROUP BY id", "unbounded"),
+        ("SELECT DISTINCT id FROM orders", "per key"),
+        ("SELECT id, total FROM orders [PARTITION BY id ROWS 1]", "per key"),
+        ("SELECT o.id FROM orders [RANGE 1 HOUR] o JOIN customers c ON o.id = c.id",
+         "as much as a table holds"),
+    ],
+)  # fmt: skip
+def test_how_much_is_stored(sql: str, size: str) -> None:
+    assert state(sql) == size
+
+
+def test_retention_moves_the_point_of_forgetting_not_that_of_being_final() -> None:
+    query = WORLD.analysed(
+        "SELECT FLOOR(paid_at TO 1 MINUTE) AS minute, COUNT(*) AS n FROM payments "
+        "GROUP BY FLOOR(paid_at TO 1 MINUTE)"
+    )
+    assert str(query.verdict.finality) == (
+        "when minute <= progress(payments.paid_at) - 1 min + 1 us"
+    )
+    assert rules(query) == [
+        "per window: keep while payments.paid_at > progress(payments.paid_at) - 61 min + 1 us"
+    ]
+
+
+def test_a_table_that_takes_corrections_is_final_when_they_cannot_reach_it() -> None:
+    query = WORLD.analysed("SELECT city, COUNT(*) AS n FROM customers GROUP BY city")
+    assert str(query.verdict.finality) == ("when to - 1 us <= progress(customers.since) - 10 min")
+
+
+def test_a_view_has_to_keep_its_promises() -> None:
+    world = World(
+        """
+        CREATE STREAM s (a TIMESTAMP NOT NULL, b TIMESTAMP NOT NULL, PROGRESS FOR a AS a);
+        CREATE VIEW good (a, b, PROGRESS FOR a) AS SELECT a, b FROM s;
+        CREATE VIEW bad (a, b, PROGRESS FOR b) AS SELECT a, b FROM s;
+        """
+    )
+    assert world.analysed("SELECT a FROM good").verdict.finality.when is When.AT_ONCE
+    with pytest.raises(TemporalError) as refused:
+        world.analysed("SELECT a FROM bad")
+    assert refused.value.code == "invalid-view"
+    assert refused.value.detail == "what progresses is a"
+    assert refused.value.hint == "PROGRESS FOR a"
+
+
+def test_conditions_above_a_join_count_as_the_joins_own() -> None:
+    inner = "SELECT o.placed_at AS a, p.paid_at AS b FROM orders o, payments p"
+    query = WORLD.checked(f"SELECT a FROM ({inner}) AS q WHERE b BETWEEN a AND a + INTERVAL 1 HOUR")
+    assert state_sizes(query) == ["per window", "per window"]
+
+
+def state_sizes(query) -> list[str]:
+    return [str(store.size) for node in query.nodes() for store in node.stores]
