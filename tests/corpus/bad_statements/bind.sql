@@ -491,3 +491,12 @@ SELECT `my bidz`.price FROM bids AS `my bids`;
 -- span: oder
 -- hint: did you mean `order`?
 SELECT x FROM (SELECT price AS `order`, at AS x FROM bids) WHERE oder > 1;
+
+-- code: not-grouped
+-- span: a.id
+-- hint: group by a.id as well
+SELECT COUNT(*), (SELECT MAX(b.price) FROM bids AS b WHERE b.auction = a.id) FROM auctions AS a GROUP BY a.category;
+
+-- code: duplicate-name
+-- span: r
+WITH r AS (SELECT 1 AS x), r AS (SELECT 2 AS x) SELECT * FROM r;

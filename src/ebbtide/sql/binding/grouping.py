@@ -110,13 +110,14 @@ class Grouping:
     def _not_grouped(self, column: Column, node: exp.Expr, env: Environment) -> BindError:
         place = _place(column, node, env)
         text = env.context.span(place).text
+        inside = place.find_ancestor(exp.Select) is not node.find_ancestor(exp.Select)
         return BindError(
             "not-grouped",
             f'"{text}" has many values in a group, and is neither grouped by nor aggregated',
             detail=f"grouped by {', '.join(column_text(key.expression) for key in self.keys)}"
             if self.keys
             else "without GROUP BY all rows are one group",
-            hint=f"write FIRST({text})",
+            hint=f"group by {text} as well" if inside else f"write FIRST({text})",
             span=env.context.span(place),
         )
 

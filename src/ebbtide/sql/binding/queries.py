@@ -55,8 +55,13 @@ def query(node: exp.Expr, context: Context) -> Relation:
 
 def _with(node: exp.Expr, context: Context) -> Context:
     clause = node.args.get("with_")
+    seen: set[str] = set()
     for common in clause.expressions if clause is not None else ():
         name = common.alias
+        if name.casefold() in seen:
+            span = context.span(common.args["alias"])
+            raise BindError("duplicate-name", f'WITH names two queries "{name}"', span=span)
+        seen.add(name.casefold())
         inner = context.apart().elsewhere()
         plan = query(common.this, inner)
         columns = common.args["alias"].columns
