@@ -170,6 +170,8 @@ class Arrivals:
         required = [
             self._slot(source, column.name) for column in declaration.schema if not column.nullable
         ]
+        op = self._op(source)
+        whole = f"{op} IS NULL OR {op} NOT IN ('{Op.DELETE.value}', '{Op.END.value}')"
         beyond = _beyond(declaration, frontier)
         late = [
             f"unix_micros({self._slot(source, line.attribute)}) <= {line.horizon}"
@@ -181,7 +183,7 @@ class Arrivals:
             (Reason.UNKNOWN_OP, [_unknown_op(declaration, self._op(source))]),
             (Reason.NULL_TIME, [f"{time} IS NULL" for time in times]),
             (Reason.NULL_KEY, [f"{key} IS NULL" for key in keys]),
-            (Reason.MALFORMED, [f"{slot} IS NULL" for slot in required]),
+            (Reason.MALFORMED, [f"({whole}) AND {slot} IS NULL" for slot in required]),
             (Reason.BEYOND, [f"unix_micros({t}) > {beyond}" for t in times if beyond is not None]),
             (Reason.LATE, late),
         ]

@@ -18,9 +18,11 @@ from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Strea
 from ebbtide.algebra.window import Window
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.types import STRING
 from ebbtide.errors import UnsupportedError
+from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.arrivals import arrival_schema
-from ebbtide.runtime.kernels import Chosen, choose
+from ebbtide.runtime.kernels import Chosen, choose, positional
 from ebbtide.runtime.linear import Linear, Pipe, is_linear, source_pipe
 from ebbtide.runtime.physical import (
     OUTPUT,
@@ -46,12 +48,16 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
-    """Changes on their way: who made them, what has happened to them, how time comes to them."""
+    """Changes on their way: who made them, what has happened to them, how time comes to them.
+
+    ``source`` is the number of the source whose rows they are, before any operator.
+    """
 
     producer: Producer
     pipe: Pipe
     lines: frozenset[Line]
     stage: int
+    source: int | None = None
 
 
 @dataclass(slots=True)
@@ -60,6 +66,7 @@ class _Lowering:
     given: list[tuple[int, Values]] = field(default_factory=list)
     operators: list[Operator] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
+    admissions: dict[int, int] = field(default_factory=dict)
 
     def flows(self, relation: Relation) -> list[_Flow]:
         """The changes of a relation; a union has several."""
@@ -91,14 +98,37 @@ class _Lowering:
         number = self._number(declaration)
         given = arrival_schema(declaration)
         rows = declaration.row_schema
+        if declaration.key:
+            return self._admitted(declaration, number, given, rows)
         columns = tuple(Ref(given.column(column.name)) for column in rows)
         pipe = replace(source_pipe(rows), columns=columns)
+        return _Flow(FromSource(number), pipe, frozenset(), 0, number)
+
+    def _admitted(
+        self, declaration: Declaration, source: int, given: Schema, rows: Schema
+    ) -> _Flow:
+        """The rows of a source with a key, behind its admission; all who read it share one."""
+        if source not in self.admissions:
+            self.admissions[source] = len(self.operators)
+            texts = tuple(Column(f"text{i}", STRING) for i in range(3))
+            self.operators.append(
+                Operator(
+                    f"admission{len(self.operators)}",
+                    Admission(declaration, source),
+                    (positional(given),),
+                    Schema((*rows.columns, *texts)),
+                    1,
+                )
+            )
+            keys = tuple(Ref(given.column(name)) for name in declaration.key)
+            pipe = replace(source_pipe(given), schema=positional(given))
+            number = self.admissions[source]
+            self.edges.append(Edge(FromSource(source), pipe, number, 0, keys, frozenset()))
+        number = self.admissions[source]
         lines: frozenset[Line] = frozenset()
         if isinstance(declaration, TableDeclaration) and declaration.time is not None:
-            raise UnsupportedError(
-                "changing-table", f'changing table "{declaration.name}" cannot be run yet'
-            )
-        return _Flow(FromSource(number), pipe, lines, 0)
+            lines = frozenset({(source, declaration.time)})
+        return _Flow(FromOperator(number), source_pipe(rows), lines, 1, source)
 
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
@@ -163,14 +193,14 @@ def lower(plan: Relation) -> Lowered:
 
 def _timed(flow: _Flow, node: Window) -> _Flow:
     """The flow of facts, by the time that a window on them stands on."""
-    if not isinstance(flow.producer, FromSource):
+    if flow.source is None:
         return flow
     time = flow.pipe.columns[node.input.schema.position(node.on)]
     if not isinstance(time, Ref):
         raise UnsupportedError(
             "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
         )
-    return replace(flow, lines=frozenset({(flow.producer.source, time.column.name)}))
+    return replace(flow, lines=frozenset({(flow.source, time.column.name)}))
 
 
 def _named_as(flow: _Flow, schema: Schema) -> _Flow:

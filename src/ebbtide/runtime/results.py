@@ -57,7 +57,7 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
     """The rows of a source that were not used, each with its reason, by query and step."""
     from pyspark.sql import functions as F
 
-    layout = "source STRING, reason STRING, row STRING, op STRING"
+    layout = "source STRING, reason STRING, row STRING, op STRING, diff BIGINT"
     found = None
     for query, root in roots.items():
         files = [f"{root}/{file}" for e in Journal(root).entries() for file in e.unused]
@@ -70,7 +70,12 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
         return spark.createDataFrame(
             [], "reason STRING, row STRING, op STRING, step BIGINT, query STRING"
         )
-    return found.where(F.lower("source") == source.lower()).drop("source")
+    mine = found.where(F.lower("source") == source.lower())
+    netted = mine.groupBy("reason", "row", "op", "query").agg(
+        F.sum("diff").alias("n"), F.max("step").alias("step")
+    )
+    again = netted.where("n > 0").withColumn("again", F.expr("explode(sequence(1L, n))"))
+    return again.select("reason", "row", "op", "step", "query")
 
 
 def _columns(schema: Schema) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ebbtide.core.admission import KNOWN_WORDS, default_op, read_op
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.errors import SourceError
@@ -71,7 +72,9 @@ def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declar
     }
     op, offset, malformed = slots[len(declaration.schema) :]
     if declaration.op is not None:
-        values[op] = f"lower(`{names[declaration.op.casefold()]}`)"
+        values[op] = _op_text(declaration, f"`{names[declaration.op.casefold()]}`")
+    else:
+        values[op] = f"'{default_op(declaration).value}'"
     values[offset] = "monotonically_increasing_id()"
     if _MALFORMED in frame.columns:
         values[malformed] = _MALFORMED
@@ -80,6 +83,14 @@ def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declar
         columns.append(f"{values.get(slot, f'CAST(NULL AS {spark_type(type_)})')} AS {slot}")
     times = [f"{NEG_INF + 1}L - 1L AS {FROM}", f"{INF}L AS {TO}", f"1L AS {DIFF}"]
     return frame.selectExpr(*columns, *times)
+
+
+def _op_text(declaration: Declaration, column: str) -> str:
+    """The operation that a word in the OP column means; a word that means none stays."""
+    known = ((word, read_op(declaration, word)) for word in KNOWN_WORDS)
+    branches = " ".join(f"WHEN '{word}' THEN '{op.value}'" for word, op in known if op)
+    word = f"lower(trim({column}))"
+    return f"CASE {word} {branches} ELSE coalesce({word}, '') END"
 
 
 def read_files(

@@ -19,6 +19,7 @@ from ebbtide.core.frontier import Frontier, InputFrontier, now
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.errors import InternalError
 from ebbtide.kernels.kernel import Times
+from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.arrivals import Arrivals
 from ebbtide.runtime.exchange import Passage, passed
 from ebbtide.runtime.frontiers import restored, stored
@@ -42,6 +43,15 @@ class Step:
     advances: Mapping[int, Instant] = field(default_factory=dict)
     clock: Instant | None = None
     positions: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The frontiers of the sources before and after a step, and the times of the operators."""
+
+    before: tuple[InputFrontier, ...]
+    after: tuple[InputFrontier, ...]
+    times: Mapping[int, Times]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ class Runner:
         after = arrivals.committed(before, seen, step.advances)
         moment = previous.details["now"] if previous else NEG_INF
         times = self._times(after, moment)
-        texts = self._run(frozen, version, times)
+        texts = self._run(frozen, version, Moment(before, after, times))
         manifest = self._manifest(version, texts, after, times, step)
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
@@ -89,11 +99,11 @@ class Runner:
         entered = passed(tagged, arrivals.entering, shape, arrivals.passages(), self.shards)
         return entered.repartitionById(self.shards, SHARD)
 
-    def _run(self, rows: DataFrame, version: int, times: Mapping[int, Times]) -> list[Any]:
+    def _run(self, rows: DataFrame, version: int, moment: Moment) -> list[Any]:
         place = Place(self.root, version)
         stages = self.physical.stages
         for stage in range(1, stages + 1):
-            task = self._stage(place, stage, times)
+            task = self._stage(place, stage, moment)
             if stage == stages and self._ends_plainly():
                 rows = rows.mapInArrow(
                     LastTask(task, self._output(place, task.after)), "text STRING"
@@ -142,7 +152,7 @@ class Runner:
             for tag, edge in self._transit(stage + 1)
         } | {tag: Passage(tag, Shape.of({}).schema(tag)) for tag in (DESCRIPTION, UNUSED)}
 
-    def _stage(self, place: Place, stage: int, times: Mapping[int, Times]) -> StageTask:
+    def _stage(self, place: Place, stage: int, moment: Moment) -> StageTask:
         edges = self.physical.edges
         jobs = []
         for number, operator in enumerate(self.physical.operators):
@@ -156,10 +166,13 @@ class Runner:
                 )
                 for index in range(len(operator.inputs))
             )
-            emits = next(
+            emits = tuple(
                 tag for tag, edge in enumerate(edges) if edge.producer == FromOperator(number)
             )
-            jobs.append(Job(operator.name, operator.kernel, inputs, emits, times[number]))
+            kernel = operator.kernel
+            if isinstance(kernel, Admission):
+                kernel = kernel.between(moment.before[kernel.source], moment.after[kernel.source])
+            jobs.append(Job(operator.name, kernel, inputs, emits, moment.times[number]))
         carried = tuple(
             tag for tag, edge in self._transit(stage) if self.physical.consumed_in(edge) > stage
         )

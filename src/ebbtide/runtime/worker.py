@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.runtime.admission import Admission, split, texts
 from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.shape import DESCRIPTION, TAG, UNUSED, Shape
 from ebbtide.state.area import SweepArea
-from ebbtide.state.batch import batch_schema, concat, net
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net
 from ebbtide.state.manifest import Manifests
 from ebbtide.state.store import DirectoryStore, Scope
 
@@ -40,13 +41,13 @@ class Place:
 class Job:
     """The part of an operator in a step: its kernel, its edges by input, and its frontiers.
 
-    ``emits`` is the tag of its output's rows.
+    ``emits`` are the tags of its output's rows, one for each that reads it.
     """
 
     name: str
     kernel: Kernel
     inputs: tuple[tuple[int, ...], ...]
-    emits: int
+    emits: tuple[int, ...]
     times: Times
 
 
@@ -83,7 +84,12 @@ class StageTask:
             )
             times = Times(job.times.before, job.times.now, job.times.horizons, shard == 0)
             result = job.kernel.step(inputs, areas, times)
-            yield self.after.rows(job.emits, result.changes)
+            changes = result.changes
+            if isinstance(job.kernel, Admission):
+                changes, unused = split(changes)
+                yield self.after.rows(UNUSED, _named(job.kernel.declaration.name, unused))
+            for tag in job.emits:
+                yield self.after.rows(tag, changes)
             yield self._description(job, shard, inputs, result)
         for tag in (*self.carried, DESCRIPTION, UNUSED):
             if tag in by_tag:
@@ -134,17 +140,17 @@ class OutputTask:
         """The work on the rows of a shard."""
         by_tag = _by_tag(rows, self.before)
         archive = Archive(self.place.root)
-        texts = self._texts(by_tag)
+        said = self._texts(by_tag)
         if UNUSED in by_tag:
-            unused = by_tag[UNUSED].select(self.before.slots(UNUSED))
-            named = unused.rename_columns(["source", "reason", "row", "op"])
+            unused = by_tag[UNUSED].select([*self.before.slots(UNUSED), "diff"])
+            named = unused.rename_columns(["source", "reason", "row", "op", "diff"])
             file = archive.write("unused", shard, self.place.version, named)
-            texts.append(json.dumps({"unused": file, "rows": named.num_rows}))
+            said.append(json.dumps({"unused": file, "rows": named.num_rows}))
         emitted = self._emitted(by_tag)
         if emitted is not None and emitted.num_rows:
             file = archive.write("output", shard, self.place.version, emitted)
-            texts.append(json.dumps({"output": file, "rows": emitted.num_rows}))
-        return pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.string())})
+            said.append(json.dumps({"output": file, "rows": emitted.num_rows}))
+        return pa.RecordBatch.from_pydict({"text": pa.array(said, pa.string())})
 
     def _emitted(self, by_tag: dict[int, Any]) -> Any:
         found = []
@@ -185,6 +191,14 @@ def shard_of_task() -> int:
 
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()
+
+
+def _named(source: str, unused: Any) -> Any:
+    """Unused rows of an admission, with the name of their source in front."""
+    names = pa.repeat(pa.scalar(source, pa.string()), unused.num_rows)
+    times = [unused.column(name) for name in (FROM, TO, DIFF)]
+    schema = batch_schema([pa.string()] * 4)
+    return pa.Table.from_arrays([names, *texts(unused), *times], schema=schema)
 
 
 def _by_tag(rows: Any, shape: Shape) -> dict[int, Any]:

@@ -23,6 +23,7 @@ an engine that keeps little to agree with.
 """
 
 from ebbtide.core.admission.arrival import (
+    KNOWN_WORDS,
     Arrival,
     Op,
     Reason,
@@ -35,6 +36,7 @@ from ebbtide.core.admission.arrival import (
 from ebbtide.core.admission.state import Admission, admit, begin, replay
 
 __all__ = [
+    "KNOWN_WORDS",
     "Admission",
     "Arrival",
     "Op",

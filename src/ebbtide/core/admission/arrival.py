@@ -99,6 +99,9 @@ _THEIRS_OF_A_TABLE = {word: {Op.DELETE: Op.END}.get(op, Op.UPSERT) for word, op 
 
 _SPARK_COLUMN = "_change_type"
 
+KNOWN_WORDS = tuple(sorted(_OURS.keys() | _THEIRS.keys()))
+"""Every word that means an operation on some input."""
+
 
 def read_op(declaration: Declaration, word: str | None) -> Op | None:
     """The operation that a word in the OP column means, or None if it means none.
