@@ -25,6 +25,7 @@ from numba import njit
 from ebbtide.core.time import Duration
 from ebbtide.kernels.kernel import Batch
 from ebbtide.kernels.linear import Linear
+from ebbtide.kernels.timeline import shift
 from ebbtide.state.arrays import Ints, differs, order_by
 from ebbtide.state.batch import DIFF, FROM, TO, codes, net, payload, with_times
 from ebbtide.state.columns import ints
@@ -53,13 +54,13 @@ def _merged(changes: Batch, limit_us: Duration) -> Batch:
     ids, at = ids[order][begins], at[order][begins]
     # The steps of one row add up to 0, so the running sum starts anew with every row.
     level = np.cumsum(np.add.reduceat(steps[order], begins))
-    first, last = _joined(at, level, limit_us)
+    first, last = _joined(at, level, shift(at, limit_us))
     taken = changes.take(pa.array(rows.first[ids[first]]))
     return with_times(taken, at[first], at[last], level[first])
 
 
 @njit(cache=True)
-def _joined(at: Ints, level: Ints, limit_us: int) -> Any:
+def _joined(at: Ints, level: Ints, limit: Ints) -> Any:
     """Runs of neighbouring stretches with one level, none of several longer than the limit."""
     first = np.empty(len(at), np.int64)
     last = np.empty(len(at), np.int64)
@@ -71,8 +72,7 @@ def _joined(at: Ints, level: Ints, limit_us: int) -> Any:
             continue
         start = place
         place += 1
-        # A limit is less than half of the line, so a difference that overflows is negative.
-        while level[place] == level[start] and 0 <= at[place + 1] - at[start] <= limit_us:
+        while level[place] == level[start] and at[place + 1] <= limit[start]:
             place += 1
         first[count], last[count] = start, place
         count += 1

@@ -94,6 +94,8 @@ def hashed(changes: Batch, keys: tuple[int, ...]) -> Found:
     """The changes that can have partners, those without NULL in the key, and their hashes."""
     mask = with_key(changes, keys)
     changes = changes if mask is None else where(changes, mask)
+    if changes.num_columns and changes.column(0).num_chunks > 1:
+        changes = changes.combine_chunks()  # rows are taken at random
     return Found(changes, key_hash(changes, keys))
 
 

@@ -103,14 +103,9 @@ def bounds(found: Entries, frame: Frame, rows: Batch, order: tuple[SortColumn, .
         )
     kinds, values = _axis(rows, order[0])
     kinds, values = kinds[found.rows], values[found.rows]
-    low, high = _reached(
-        found.firsts,
-        found.sizes,
-        kinds,
-        values,
-        values.dtype.type(frame.start or 0),
-        values.dtype.type(frame.end or 0),
-    )
+    nearest = _moved(values, np.where(kinds == 0, frame.start or 0, 0))
+    furthest = _moved(values, np.where(kinds == 0, frame.end or 0, 0))
+    low, high = _reached(found.firsts, found.sizes, kinds, values, nearest, furthest)
     return Bounds(
         nothing if frame.start is None else low, found.sizes if frame.end is None else high
     )
@@ -146,12 +141,24 @@ def _numbers(array: Any) -> tuple[Any, Any]:
                 f"a RANGE frame over {array.type} is not built",
                 hint="CAST the column to DECIMAL(18, s) or DOUBLE",
             )
-        return decimal_words(array)[1], True
-    return fixed(array).astype(np.int64), True
+        return decimal_words(array)[1], np.ones(len(array), np.bool_)
+    return fixed(array).astype(np.int64), np.ones(len(array), np.bool_)
+
+
+def _moved(values: Any, by: Ints) -> Any:
+    """The sums, within what whole numbers there are."""
+    if values.dtype == np.float64:
+        return values + by
+    greatest, least = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+    above = (by > 0) & (values > greatest - np.maximum(by, 0))
+    below = (by < 0) & (values < least - np.minimum(by, 0))
+    return np.where(above, greatest, np.where(below, least, values + by))
 
 
 @njit(cache=True)
-def _reached(firsts: Ints, sizes: Ints, kinds: Ints, values: Any, start: Any, end: Any) -> Any:
+def _reached(
+    firsts: Ints, sizes: Ints, kinds: Ints, values: Any, nearest: Any, furthest: Any
+) -> Any:
     """One pass over each segment: both ends of its frames only move forwards."""
     low = np.empty(len(firsts), np.int64)
     high = np.empty(len(firsts), np.int64)
@@ -159,14 +166,10 @@ def _reached(firsts: Ints, sizes: Ints, kinds: Ints, values: Any, start: Any, en
     while i < len(firsts):
         first, size = firsts[i], sizes[i]
         a, b = 0, 0
-        for number in range(size):
-            here = first + number
-            nearest, furthest = values[here], values[here]
-            if kinds[here] == 0:
-                nearest, furthest = _moved(nearest, start), _moved(furthest, end)
-            while a < size and _before(kinds, values, first + a, here, nearest, False):
+        for here in range(first, first + size):
+            while a < size and _before(kinds, values, first + a, here, nearest[here], False):
                 a += 1
-            while b < size and _before(kinds, values, first + b, here, furthest, True):
+            while b < size and _before(kinds, values, first + b, here, furthest[here], True):
                 b += 1
             low[here], high[here] = a, b
         i = first + size
@@ -178,17 +181,6 @@ def _before(kinds: Ints, values: Any, there: int, here: int, bound: Any, include
     if kinds[there] != kinds[here]:
         return bool(kinds[there] < kinds[here])
     return bool(values[there] < bound or (included and values[there] == bound))
-
-
-@njit(cache=True)
-def _moved(value: Any, by: Any) -> Any:
-    """The sum, within what whole numbers there are."""
-    moved = value + by
-    if by > 0 and moved < value:
-        return value - value + np.int64(2**63 - 1)
-    if by < 0 and moved > value:
-        return value - value - np.int64(2**63 - 1)
-    return moved
 
 
 @njit(cache=True)

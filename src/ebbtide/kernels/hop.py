@@ -23,7 +23,7 @@ import pyarrow as pa
 from ebbtide.core.time import Duration
 from ebbtide.kernels.kernel import Batch, Schema
 from ebbtide.kernels.linear import Linear, repeated, timed, wider, with_columns
-from ebbtide.kernels.timeline import floor_to
+from ebbtide.kernels.timeline import floor_to, shift
 from ebbtide.state.arrays import ranges
 
 
@@ -44,7 +44,7 @@ class Hop(Linear):
         facts, ts = timed(changes, self.on)
         last = floor_to(ts, self.slide_us)
         # Starts are last, last - slide, ... as long as the window still reaches ts.
-        counts = (last - (ts - self.size_us) - 1) // self.slide_us + 1
+        counts = (self.size_us - np.mod(ts, self.slide_us) - 1) // self.slide_us + 1
         back = ranges(np.zeros(len(counts), np.int64), counts)
         start = np.repeat(last, counts) - back * self.slide_us
-        return with_columns(repeated(facts, counts), [start, start + self.size_us])
+        return with_columns(repeated(facts, counts), [start, shift(start, self.size_us)])

@@ -26,10 +26,10 @@ import pyarrow as pa
 
 from ebbtide.core.change import fact
 from ebbtide.core.interval import Interval, interval_or_none
-from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, ceil_to, shift
+from ebbtide.kernels import timeline
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.linear import repeated, with_columns
-from ebbtide.kernels.timeline import ceil_to
 from ebbtide.kernels.turns import steps, turn_schema
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import ranges
@@ -75,8 +75,8 @@ class Rstream:
         was = _stretch(old, times.before)
         stretch = _stretch(new, times.now)
         parts = [self._read(changes, stretch)] if stretch else []
-        parts += [self._read(_query(rows, part), part) for part in _without(stretch, was)]
-        parts += [negated(self._read(_query(rows, part), part)) for part in _without(was, stretch)]
+        parts += [self._stored(rows, part) for part in _without(stretch, was)]
+        parts += [negated(self._stored(rows, part)) for part in _without(was, stretch)]
         facts = concat(parts, self.output((changes.schema,)))
         final = new is not None and new <= times.horizons[0]
         return Result(
@@ -84,11 +84,17 @@ class Rstream:
             (settled(rows, changes, times.now if final else NEG_INF), _moved(first, old, new)),
         )
 
+    def _stored(self, rows: SweepArea, stretch: Interval) -> Batch:
+        """The stored rows within a stretch of time, which are asked for only at a multiple."""
+        if ceil_to(stretch.valid_from, self.every_us) >= stretch.valid_to:
+            return self.output((rows.layout.schema,)).empty_table()
+        return self._read(rows.query(None, stretch.valid_from, stretch.valid_to), stretch)
+
     def _read(self, changes: Batch, stretch: Interval) -> Batch:
         """The rows at the multiples of the period within a stretch of time."""
         start = np.maximum(ints(changes, FROM), stretch.valid_from)
         end = np.minimum(ints(changes, TO), stretch.valid_to)
-        at = ceil_to(start, self.every_us)
+        at = timeline.ceil_to(start, self.every_us)
         counts = np.where(at < end, (end - 1 - at) // self.every_us + 1, 0)
         number = ranges(np.zeros(len(counts), np.int64), counts)
         instants = np.repeat(at, counts) + number * self.every_us
@@ -105,10 +111,6 @@ def _without(stretch: Interval | None, other: Interval | None) -> tuple[Interval
     if stretch is None or other is None:
         return () if stretch is None else (stretch,)
     return stretch.without(other)
-
-
-def _query(rows: SweepArea, stretch: Interval) -> Batch:
-    return rows.query(None, stretch.valid_from, stretch.valid_to)
 
 
 def _first(changes: Batch, rows: SweepArea, old: Instant | None, times: Times) -> Instant | None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from ebbtide.core.time import Duration
 from ebbtide.kernels.kernel import Batch, Schema
 from ebbtide.kernels.linear import Linear, timed, wider, with_columns
-from ebbtide.kernels.timeline import floor_to
+from ebbtide.kernels.timeline import floor_to, shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,4 @@ class Tumble(Linear):
         """The facts with their window."""
         facts, ts = timed(changes, self.on)
         start = floor_to(ts, self.size_us)
-        return with_columns(facts, [start, start + self.size_us])
+        return with_columns(facts, [start, shift(start, self.size_us)])
