@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ebbtide.kernels.arithmetic import add_real, add_whole, square, two_product
+from ebbtide.kernels.arithmetic import add_one, add_real, add_whole, square, two_product
 from ebbtide.state.arrays import Hashes, Ints
 
 _TRUST = 2.0**-20
@@ -72,7 +72,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Accumulators:
-    """One line of words and reals per group, or per segment."""
+    """Words and reals of each group, a line each; or of each mark, a column each."""
 
     whole: Hashes
     real: npt.NDArray[np.float64]
@@ -95,7 +95,7 @@ def plan_of(moments: tuple[Moment, ...]) -> Ints:
     return np.array(rows, np.int64).reshape(-1, 4)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _move(
     plan: Any,
     whole: Any,
@@ -124,7 +124,10 @@ def _move(
         elif plan[m, 0] == 2:
             x = reals[m, row]
             if np.isfinite(x):
-                add_real(real, g, real_at, x, 0.0, n)
+                if n == 1 or n == -1:
+                    add_one(real, g, real_at, n * x)
+                else:
+                    add_real(real, g, real_at, x, 0.0, n)
                 real[g, real_at + 2] += n * abs(x)
                 if plan[m, 1]:
                     first, second = two_product(x, x)
@@ -135,7 +138,7 @@ def _move(
                 whole[g, at + (2 if x > 0 else 3)] += times
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _settle(plan: Any, whole: Any, real: Any, g: int) -> Any:
     """Resets what is empty; gives whether every sum can be trusted."""
     trusted = True
@@ -163,37 +166,40 @@ def sweep(
     plan: Any,
     whole: Any,
     real: Any,
+    sign: int,
+    ids: Ints,
+    last: Ints,
+    marked: Ints,
     groups: Ints,
-    at: Ints,
+    diff: Ints,
     rows: Ints,
-    steps: Ints,
-    marks: Ints,
     present: Any,
     low: Any,
     high: Any,
     reals: Any,
 ) -> Any:
-    """The accumulators at every mark, from events sorted by group and time.
+    """The accumulators at every mark, a column each, from sorted events.
 
-    ``rows`` below zero are events without effect.  ``marks`` are the places of the events after
-    which, in their group and instant, a line is written.  ``whole`` and ``real`` are moved along:
-    they end as the accumulators after the last event of each group.  Gives the lines, and which
-    groups had a sum that cannot be trusted.
+    ``whole`` and ``real`` are moved along: they end as the accumulators after the last event of
+    each group.  Gives words, reals, and which groups had a sum that cannot be trusted.
     """
-    wholes = np.empty((len(marks), whole.shape[1]), np.uint64)
-    lines = np.empty((len(marks), real.shape[1]), np.float64)
+    wholes = np.empty((whole.shape[1], len(last)), np.uint64)
+    lines = np.empty((real.shape[1], len(last)), np.float64)
     doubtful = np.zeros(len(whole), np.bool_)
     i = 0
-    for mark in range(len(marks)):
-        g = groups[marks[mark]]
-        while i <= marks[mark]:
-            if rows[i] >= 0:
-                _move(plan, whole, real, groups[i], present, low, high, reals, rows[i], steps[i])
+    for mark in range(len(last)):
+        while i <= last[mark]:
+            span = ids[i] >> 1
+            if span < len(rows):
+                step = -sign * diff[span] if ids[i] & 1 else sign * diff[span]
+                g = groups[span]
+                _move(plan, whole, real, g, present, low, high, reals, rows[span], step)
             i += 1
+        g = marked[mark]
         if not _settle(plan, whole, real, g):
             doubtful[g] = True
         for k in range(whole.shape[1]):
-            wholes[mark, k] = whole[g, k]
+            wholes[k, mark] = whole[g, k]
         for k in range(real.shape[1]):
-            lines[mark, k] = real[g, k]
+            lines[k, mark] = real[g, k]
     return wholes, lines, doubtful

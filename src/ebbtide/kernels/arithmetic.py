@@ -105,6 +105,13 @@ def add_pair(high: float, low: float, x: float, y: float) -> Any:
     return two_sum(total, lost + low_lost)
 
 
+@njit(cache=True, inline="always")
+def add_one(reals: Any, line: int, at: int, x: float) -> None:
+    """Adds ``x`` to the pair at ``at`` of a line."""
+    total, lost = two_sum(reals[line, at], x)
+    reals[line, at], reals[line, at + 1] = two_sum(total, lost + reals[line, at + 1])
+
+
 @njit(cache=True)
 def add_real(reals: Any, line: int, at: int, x: float, y: float, times: int) -> None:
     """Adds ``times`` times ``x + y`` to the pair at ``at`` of a line."""

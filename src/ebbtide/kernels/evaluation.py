@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import Instant
+from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.errors import EvaluationError
-from ebbtide.kernels.accumulation import Accumulators, Moment, plan_of, sweep
+from ebbtide.kernels.accumulation import Accumulators, Moment, Values, plan_of, sweep
 from ebbtide.kernels.call import CHOICES, PLACES, Call
 from ebbtide.kernels.choosing import at_places, best, counts
 from ebbtide.kernels.exact import ExactSums
 from ebbtide.kernels.folding import Last, between, folded
 from ebbtide.kernels.moments import result_of, values_of
 from ebbtide.kernels.ordering import sort_words
-from ebbtide.kernels.spans import Marks, Spans, distinct, events_of
+from ebbtide.kernels.spans import Events, Marks, Spans, distinct, events_of
 from ebbtide.state.arrays import Ints, Mask, Words, differs
 from ebbtide.state.columns import all_ranks, column, present, ranks
 
@@ -76,12 +76,11 @@ class Sweep:
     ) -> None:
         self.moments, self.table, self.spans, self.marks = moments, table, spans, marks
         values = values_of(table, moments)
-        events = events_of(spans, marks, values, now)
         groups = int(marks.groups.max(initial=-1)) + 1
+        since = np.full(groups, NEG_INF, np.int64)
+        events = events_of(spans, since, now, marks, values)
         start = Accumulators.zeros(groups, moments)
-        whole, real, doubtful = sweep(
-            plan_of(moments), start.whole, start.real, *events, *_arrays(values)
-        )
+        whole, real, doubtful = swept(plan_of(moments), start, 1, events, spans, values)
         self.lines = Accumulators(whole, real)
         self.doubtful: Mask = doubtful
 
@@ -94,6 +93,16 @@ class Sweep:
         if call.function == "COUNT" or not self.moments[index].reals or not self.doubtful.any():
             return column_
         return made_exact(call, column_, self.table, self.spans, self.marks, self.doubtful)
+
+
+def swept(
+    plan: Ints, start: Accumulators, sign: int, events: Events, spans: Spans, values: Values
+) -> Any:
+    """The accumulators at the marks of the events; ``start`` is moved along."""
+    arrays = (values.present, values.low, values.high, values.real)
+    of_spans = (spans.groups, spans.diff, spans.rows)
+    of_events = (events.ids, events.last, events.marks.groups)
+    return sweep(plan, start.whole, start.real, sign, *of_events, *of_spans, *arrays)
 
 
 def made_exact(
@@ -118,10 +127,6 @@ def scale_of(call: Call, table: Any) -> int:
         return 0
     kind = table.schema.field(call.arguments[0]).type
     return int(kind.scale) if pa.types.is_decimal128(kind) else 0
-
-
-def _arrays(values: Any) -> tuple[Any, ...]:
-    return values.present, values.low, values.high, values.real
 
 
 def _single(

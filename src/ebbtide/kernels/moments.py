@@ -72,35 +72,35 @@ def result_of(
     lines: Accumulators,
     scale: int,
 ) -> Any:
-    """The column of a call's results, one for each line; ``scale`` is that of its argument."""
+    """The column of a call's results, one for each mark; ``scale`` is that of its argument."""
     _, _, at, real_at = plan_of(moments)[index].tolist()
-    count = lines.whole[:, at].view(np.int64)
+    count = lines.whole[at].view(np.int64)
     if call.function == "COUNT":
         return pa.array(count)
     if moment.kind is Kind.REAL:
         return _of_reals(call, count, lines, at, real_at)
-    sums = [np.ascontiguousarray(lines.whole[:, at + k]) for k in (1, 2, 3)]
+    sums = [lines.whole[at + k] for k in (1, 2, 3)]
     if call.function == "SUM":
         return _sum(call, sums, count)
     if call.function == "AVG":
         return _average(call, sums, count, scale)
-    squares = [np.ascontiguousarray(lines.whole[:, at + k]) for k in (4, 5, 6)]
+    squares = [lines.whole[at + k] for k in (4, 5, 6)]
     return _variance_of_wholes(call, sums, squares, count, scale)
 
 
 def _of_reals(call: Call, count: Any, lines: Accumulators, at: int, real_at: int) -> Any:
-    nans, above, below = (lines.whole[:, at + k].view(np.int64) for k in (1, 2, 3))
-    high, low = lines.real[:, real_at].copy(), lines.real[:, real_at + 1].copy()
+    nans, above, below = (lines.whole[at + k].view(np.int64) for k in (1, 2, 3))
+    high, low = lines.real[real_at], lines.real[real_at + 1]
     divisor = _divisor(call, count)
     absent = (count == 0) | (divisor == 0)
     safe = np.maximum(divisor, 1).astype(np.float64)
-    special = (nans > 0) | (above > 0) | (below > 0)
+    special = (nans | above | below) != 0
     if call.function == "SUM":
         values = high
     elif call.function == "AVG":
         values = quotients(high, low, safe)
     else:
-        squares = lines.real[:, real_at + 4].copy(), lines.real[:, real_at + 5].copy()
+        squares = lines.real[real_at + 4], lines.real[real_at + 5]
         values = variances(high, low, *squares, np.maximum(count, 1), safe)
         values = np.where(special, np.nan, values)
         values = np.sqrt(values) if str(call.function).startswith("STDDEV") else values

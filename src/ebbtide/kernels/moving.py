@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import NEG_INF
-from ebbtide.kernels.accumulation import Accumulators, Moment, plan_of, sweep
+from ebbtide.kernels.accumulation import Accumulators, Moment, plan_of
 from ebbtide.kernels.call import Call
 from ebbtide.kernels.end_points import next_stored
-from ebbtide.kernels.evaluation import index_of, made_exact, scale_of
+from ebbtide.kernels.evaluation import index_of, made_exact, scale_of, swept
 from ebbtide.kernels.exact import exact_reals
 from ebbtide.kernels.extremes import (
     EXTREMES,
@@ -38,7 +38,7 @@ from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.moments import result_of, values_of
 from ebbtide.kernels.rederivation import inputs_after
 from ebbtide.kernels.region import Region, all_rows, is_unclear, region_of, touched_rows
-from ebbtide.kernels.spans import Events, Marks, Spans, sorted_events
+from ebbtide.kernels.spans import Marks, Spans, events_of
 from ebbtide.kernels.sweeping import results
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Hashes, Ints, Mask
@@ -70,7 +70,7 @@ def move(
     rows = all_rows(sums.doubtful | unclear, stored, region)
     values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
     until = next_stored(stored, region.groups, changes, sums.new.groups, times.now)
-    alive = (sums.lines.whole[:, 0] > 0) | (not keys)
+    alive = (sums.lines.whole[0] > 0) | (not keys)
     changed = results(
         region.groups, sums.marks, alive, values, until, others[0], region.since, output
     )
@@ -138,18 +138,19 @@ class Sums:
 
     def __init__(self, region: Region, moments: tuple[Moment, ...], times: Times) -> None:
         self.region, self.moments = region, moments
-        self.plan = plan_of(moments)
-        self.values = values_of(region.table, moments)
-        spans = region.spans
-        self.new = spans.chosen(np.arange(len(spans.rows)) >= region.stored)
+        values = values_of(region.table, moments)
+        plan, spans, since = plan_of(moments), region.spans, region.since
+        first = Marks(np.arange(len(since), dtype=np.int64), since)
         self.accumulators = _start(region, moments)
-        if (region.since <= times.before).any():
-            old = spans.chosen(np.arange(len(spans.rows)) < region.stored)
-            self._sweep(self._events(old, times.before, -1))
-        events = self._events(spans, times.now, 1)
-        whole, real, self.doubtful = self._sweep(events)
+        self.new = spans.chosen(slice(region.stored, None))
+        if (since <= times.before).any():
+            old = spans.chosen(slice(region.stored))
+            events = events_of(old, since, times.before, first, values)
+            swept(plan, self.accumulators, -1, events, old, values)
+        events = events_of(spans, since, times.now, first, values)
+        whole, real, self.doubtful = swept(plan, self.accumulators, 1, events, spans, values)
         self.lines = Accumulators(whole, real)
-        self.marks = Marks(events.groups[events.marks], events.at[events.marks])
+        self.marks = events.marks
 
     def result(self, call: Call, rows: tuple[Batch, Spans] | None) -> Any:
         """The call's values at the marks, exact where the sums cannot be trusted."""
@@ -162,25 +163,6 @@ class Sums:
             return values
         assert rows is not None
         return made_exact(call, values, *rows, self.marks, self.doubtful)
-
-    def _events(self, spans: Spans, upto: int, sign: int) -> Events:
-        since = self.region.since
-        begins = (spans.starts >= since[spans.groups]) & (spans.starts <= upto)
-        goes = (spans.ends >= since[spans.groups]) & (spans.ends <= upto)
-        every = np.arange(len(since), dtype=np.int64)
-        none = np.full(len(since), -1, np.int64)
-        return sorted_events(
-            np.concatenate([spans.groups[begins], spans.groups[goes], every]),
-            np.concatenate([spans.starts[begins], spans.ends[goes], since]),
-            np.concatenate([spans.rows[begins], spans.rows[goes], none]),
-            np.concatenate([sign * spans.diff[begins], -sign * spans.diff[goes], none]),
-            self.values,
-        )
-
-    def _sweep(self, events: Events) -> Any:
-        now, values = self.accumulators, self.values
-        arrays = (values.present, values.low, values.high, values.real)
-        return sweep(self.plan, now.whole, now.real, *events, *arrays)
 
 
 def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF, Instant
-from ebbtide.kernels.grouping import hash_without_key
+from ebbtide.kernels.grouping import hash_without_key, numbered
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Hashes, Ints, differs, order_by
@@ -153,12 +153,11 @@ def touched(
 
 def earliest(hashes: Hashes, since: Ints) -> Touched:
     """Every hash once, with the least of its instants."""
-    order = np.argsort(hashes)
-    hashes, since = hashes[order], since[order]
-    begins = np.flatnonzero(differs([hashes]))
-    if not len(begins):
-        return Touched(hashes, since)
-    return Touched(hashes[begins], np.minimum.reduceat(since, begins))
+    numbers, first = numbered(hashes)
+    least = np.full(len(first), INF, np.int64)
+    np.minimum.at(least, numbers, since)
+    order = np.argsort(hashes[first])
+    return Touched(hashes[first][order], least[order])
 
 
 def load(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from ebbtide.core.time import Instant
 from ebbtide.kernels.accumulation import Values
@@ -29,7 +30,7 @@ class Spans(NamedTuple):
     diff: Ints
     rows: Ints
 
-    def chosen(self, places: Ints | Mask) -> Spans:
+    def chosen(self, places: Ints | Mask | slice) -> Spans:
         """Some of them."""
         return Spans(*(part[places] for part in self))
 
@@ -42,13 +43,15 @@ class Marks(NamedTuple):
 
 
 class Events(NamedTuple):
-    """What happens to groups, in order: rows come (``steps`` > 0) and go; ``-1`` is no row."""
+    """Beginnings and ends of spans by group and time.
 
-    groups: Ints
-    at: Ints
-    rows: Ints
-    steps: Ints
-    marks: Ints
+    ``ids`` are ``2 * span`` for a beginning, ``2 * span + 1`` for an end, and more for no span.
+    ``last`` are the places of the last event of each mark.
+    """
+
+    ids: Ints
+    last: Ints
+    marks: Marks
 
 
 def spans_of_changes(table: Any, groups: Ints) -> Spans:
@@ -126,32 +129,51 @@ def marks_of(spans: Spans, since: Ints, now: Instant) -> Marks:
     return Marks(groups[new], at[new])
 
 
-def events_of(spans: Spans, marks: Marks, values: Values, now: Instant) -> Events:
-    """Beginnings and ends up to ``now``, in an order that depends on the values alone."""
-    begins, goes = np.flatnonzero(spans.starts <= now), np.flatnonzero(spans.ends <= now)
-    none = np.full(len(marks.at), -1, np.int64)
-    return sorted_events(
-        np.concatenate([spans.groups[begins], spans.groups[goes], marks.groups]),
-        np.concatenate([spans.starts[begins], spans.ends[goes], marks.at]),
-        np.concatenate([spans.rows[begins], spans.rows[goes], none]),
-        np.concatenate([spans.diff[begins], -spans.diff[goes], none]),
-        values,
-    )
+def events_of(spans: Spans, since: Ints, upto: Instant, marks: Marks, values: Values) -> Events:
+    """What begins or ends from each group's ``since`` up to an instant, and the given marks.
 
-
-def sorted_events(groups: Ints, at: Ints, rows: Ints, steps: Ints, values: Values) -> Events:
-    """Events by group and time; those at one instant by their values, if these are rounded."""
+    Events of one instant are in an order that depends on their values alone, if these are rounded.
+    """
+    ids, groups, at = _events(*spans[:3], since, upto, *marks)
     order = order_by(groups, at)
-    begins = differs([groups[order], at[order]])
-    if len(values.real) and not begins.all():
-        tied = ~begins
-        tied[:-1] |= ~begins[1:]
-        places = np.flatnonzero(tied)
-        tied_rows = rows[order[places]]
-        keys = [real[tied_rows] * (tied_rows >= 0) for real in values.real]
-        shown = [mask[tied_rows] & (tied_rows >= 0) for mask in values.present]
-        runs = np.cumsum(begins)[places]
-        deciding = np.lexsort((steps[order[places]], *keys, *shown, runs))
-        order[places] = order[places][deciding]
+    ids, groups, at = ids[order], groups[order], at[order]
+    begins = differs([groups, at])
+    if len(values.real):
+        _sort_ties(ids, begins, spans, values)
     last = np.flatnonzero(np.append(begins[1:], True)) if len(begins) else np.zeros(0, np.int64)
-    return Events(groups[order], at[order], rows[order], steps[order], last)
+    return Events(ids, last, Marks(groups[last], at[last]))
+
+
+def _sort_ties(ids: Ints, begins: Mask, spans: Spans, values: Values) -> None:
+    tied = ~begins
+    tied[:-1] |= ~begins[1:]
+    places = np.flatnonzero(tied)
+    places = places[ids[places] < 2 * len(spans.rows)]
+    span = ids[places] >> 1
+    rows = spans.rows[span]
+    steps = np.where(ids[places] & 1, -spans.diff[span], spans.diff[span])
+    keys = [*(real[rows] for real in values.real), *(mask[rows] for mask in values.present)]
+    runs = np.cumsum(begins)[places]
+    ids[places] = ids[places][np.lexsort((steps, *keys, runs))]
+
+
+@njit(cache=True)
+def _events(
+    groups: Ints, starts: Ints, ends: Ints, since: Ints, upto: int, marked: Ints, marks: Ints
+) -> Any:
+    n = len(groups)
+    room = 2 * n + len(marks)
+    ids, of, at = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    count = 0
+    for i in range(n):
+        group = groups[i]
+        if since[group] <= starts[i] <= upto:
+            ids[count], of[count], at[count] = 2 * i, group, starts[i]
+            count += 1
+        if since[group] <= ends[i] <= upto:
+            ids[count], of[count], at[count] = 2 * i + 1, group, ends[i]
+            count += 1
+    for i in range(len(marks)):
+        ids[count], of[count], at[count] = 2 * n + i, marked[i], marks[i]
+        count += 1
+    return ids[:count], of[:count], at[:count]

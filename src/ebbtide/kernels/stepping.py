@@ -85,7 +85,7 @@ def _unfolded(groups: Ints, at: Ints, order: Ints, diff: Ints, words: Ints) -> A
     return out_groups[:count], out_at[:count], out_alive[:count], out_words[:count]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _same(left: Any, i: int, right: Any, j: int) -> Any:
     """Whether both places have a row, and the same one."""
     equal = i >= 0 and j >= 0
@@ -96,7 +96,7 @@ def _same(left: Any, i: int, right: Any, j: int) -> Any:
     return equal
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _put(out: Any, count: int, group: int, start: int, end: int, sign: int, source: int) -> Any:
     """Writes a change, if there is one."""
     if source < 0:

@@ -59,6 +59,7 @@ def test_a_flipped_bit_is_found(tmp_path: Path, place: int) -> None:
     content = bytearray(path.read_bytes())
     content[place] ^= 4
     path.write_bytes(content)
+    fresh(store)
     with pytest.raises(StateError, match=file.name) as caught:
         store.read(file)
     assert caught.value.code == "damaged-segment"
@@ -79,6 +80,7 @@ def test_a_cut_file_is_found(tmp_path: Path) -> None:
 def test_a_checksum_is_verified_once_in_a_process(tmp_path: Path, monkeypatch) -> None:
     store = DirectoryStore(str(tmp_path))
     file = store.write("op-0-1", BATCH)
+    fresh(store)
     store.read(file)
     monkeypatch.setattr(module, "sha256", None)
     assert store.read(file).equals(BATCH)
