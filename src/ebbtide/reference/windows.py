@@ -1,6 +1,7 @@
 """When a window shows a fact, and which windows a fact belongs to.
 
-Law: the table of windows in ``ebbtide.algebra.window``.  A fact without a time is in no window.
+Law: the table of windows in ``ebbtide.algebra.window``.  A fact without a time is in no window, and
+neither is one at an end of the line, which is no instant; no window goes beyond the line.
 """
 
 from __future__ import annotations
@@ -23,16 +24,14 @@ from ebbtide.algebra.window import (
 )
 from ebbtide.core.change import Change, Multiset, snapshot
 from ebbtide.core.interval import Interval, interval_or_none
-from ebbtide.core.time import INF, NEG_INF, Instant, ceil_to, floor_to, shift
+from ebbtide.core.time import INF, NEG_INF, Instant, ceil_to, floor_to, is_finite, shift
 from ebbtide.core.values import Row, row_key
 
 
 def validity(node: Window, changes: Iterable[Change]) -> Iterator[Change]:
     """The relation that a window makes of facts."""
     time = node.input.schema.position(node.on)
-    facts = Counter(
-        {row: n for row, n in snapshot(changes, NEG_INF).items() if row[time] is not None}
-    )
+    facts = _timed(snapshot(changes, NEG_INF), time)
     spec = node.spec
     if isinstance(spec, Rows):
         yield from _row_windows(node, spec, facts, time)
@@ -49,7 +48,8 @@ def shown_over(spec: Range | Fixed | Now | Unbounded, ts: Instant) -> Interval |
         case Range(size_us=size, slide_us=None):
             return Interval(ts, shift(ts, size))
         case Range(size_us=size, slide_us=int(slide)):
-            return interval_or_none(ceil_to(ts, slide), ceil_to(shift(ts, size), slide))
+            first, gone = ceil_to(ts, slide), ceil_to(shift(ts, size), slide)
+            return interval_or_none(min(first, INF), min(gone, INF))
         case Fixed(size_us=size):
             return Interval(ts, shift(floor_to(ts, size), size))
         case Now():
@@ -90,14 +90,20 @@ def _partitions(facts: Multiset, columns: list[int]) -> list[list[Row]]:
 def assigned(node: Tumble | Hop | Session | Cumulate, facts: Multiset) -> Multiset:
     """Every fact with ``window_start`` and ``window_end`` of each of its windows."""
     time = node.input.schema.position(node.on)
-    timed = Counter({row: n for row, n in facts.items() if row[time] is not None})
+    timed = _timed(facts, time)
     if isinstance(node, Session):
         return _sessions(node, timed, time)
     result: Multiset = Counter()
     for row, multiplicity in timed.items():
         for start, end in _windows_of(node, row[time]):
-            result[(*row, start, end)] += multiplicity
+            result[(*row, max(start, NEG_INF), min(end, INF))] += multiplicity
     return result
+
+
+def _timed(facts: Multiset, time: int) -> Multiset:
+    return Counter(
+        {row: n for row, n in facts.items() if row[time] is not None and is_finite(row[time])}
+    )
 
 
 def _windows_of(node: Tumble | Hop | Cumulate, ts: Instant) -> Iterator[tuple[Instant, Instant]]:
@@ -133,5 +139,5 @@ def _sessions(node: Session, facts: Multiset, time: int) -> Multiset:
 
 
 def _session(rows: list[Row], time: int, gap_us: int) -> list[Row]:
-    start, end = rows[0][time], rows[-1][time] + gap_us
+    start, end = rows[0][time], shift(rows[-1][time], gap_us)
     return [(*row, start, end) for row in rows]
