@@ -45,9 +45,9 @@ def validity(node: Window, changes: Iterable[Change]) -> Iterator[Change]:
 def shown_over(spec: Range | Fixed | Now | Unbounded, ts: Instant) -> Interval | None:
     """The interval over which a window of time shows a fact at ``ts``; None if it never does."""
     match spec:
-        case Range(size_us=size, slide_us=None):
-            return Interval(ts, shift(ts, size))
-        case Range(size_us=size, slide_us=int(slide)):
+        case Range(size_us=size, slide_us=slide):
+            if slide is None:
+                return Interval(ts, shift(ts, size))
             first, gone = ceil_to(ts, slide), ceil_to(shift(ts, size), slide)
             return interval_or_none(min(first, INF), min(gone, INF))
         case Fixed(size_us=size):
