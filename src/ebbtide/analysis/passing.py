@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ebbtide.analysis.formula.conditions import After, Frontiers
-from ebbtide.analysis.formula.progress import NEVER, Bound, Value, at_most, evaluate, shifted
+from ebbtide.analysis.formula.progress import (
+    NEVER,
+    Bound,
+    Value,
+    at_most,
+    bounds_of,
+    evaluate,
+    shifted,
+)
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.monotonicity import Class, Monotonicity
@@ -99,7 +107,7 @@ def finality(edge: Edge, monotonicity: Monotonicity, lag: Mapping[Bound, Duratio
     progress = _needed([pair for pair in values if pair[1] != NEVER], edge)
     if not progress:
         return Finality(When.NEVER, _why(edge))
-    names = ", ".join(dict.fromkeys(str(atom.bound) for atom in edge.bounds.atoms))
+    names = ", ".join(sorted({str(b) for _, value in progress for b in bounds_of(value)}))
     return Finality(
         When.BY_PROGRESS, f"by progress of {names}", progress, tuple(edge.columns.items())
     )

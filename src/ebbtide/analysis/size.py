@@ -101,7 +101,7 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
         case Window():
             return _windowed(node)
         case Product() | Join():
-            return _paired(node, below)
+            return _paired(below)
         case SemiJoin() | AntiJoin() | Difference() | StrictDifference():
             return below[0]
         case Intersection():
@@ -134,12 +134,9 @@ def _windowed(node: Window) -> Size:
             assert_never(node.spec)
 
 
-def _paired(node: Product | Join, below: tuple[Size, ...]) -> Size:
-    """A pair holds while both rows do; a table's row may have any number of partners."""
-    left, right = below
-    if Size.UNBOUNDED in below and Size.TABLE in below:
-        return Size.UNBOUNDED
-    return min(left, right) if Size.UNBOUNDED in below else max(left, right)
+def _paired(below: tuple[Size, ...]) -> Size:
+    """A pair holds while both rows do, but one row may have all of the other side as partners."""
+    return Size.UNBOUNDED if Size.UNBOUNDED in below else min(below)
 
 
 def _outer(node: OuterJoin, below: tuple[Size, ...]) -> Size:

@@ -1,0 +1,144 @@
+"""EXPLAIN, as people and as programs read it."""
+
+import json
+from textwrap import dedent
+
+from analysed import World
+
+WORLD = World(
+    """
+    CREATE STREAM bids (auction BIGINT, price DOUBLE, at TIMESTAMP NOT NULL,
+      PROGRESS FOR at AS at - INTERVAL 5 SECONDS) RETAIN 1 DAY;
+    CREATE STREAM auctions (id BIGINT, at TIMESTAMP NOT NULL, PRIMARY KEY (id),
+      PROGRESS FOR at AS at) APPEND ONLY;
+    """
+)
+
+
+def shows(sql: str, expected: str) -> None:
+    assert WORLD.explained(sql).text == dedent(expected).strip()
+
+
+def test_a_windowed_average() -> None:
+    shows(
+        "SELECT auction, AVG(price) AS mean FROM bids [RANGE 15 MINUTES] GROUP BY auction",
+        """
+        finality by progress of bids.at: when to - 1 us <= progress(bids.at)
+        state    per window: grouping of "bids" keeps rows of "bids"
+        key      auction
+        class    strict non-monotonic
+        emit     CHANGES
+
+        Map auction, mean := AVG(bids.price)
+          columns  auction BIGINT, mean DOUBLE
+          key      auction
+          class    strict non-monotonic: the next row of a group ends its value
+          times    from < to
+          final    when to - 1 us <= progress(bids.at)
+          Aggregate AVG(bids.price) by auction
+            columns  auction BIGINT, AVG(bids.price) DOUBLE
+            key      auction
+            class    strict non-monotonic: the next row of a group ends its value
+            times    from < to
+            stores   rows of "bids"
+            forgets  keep while to > progress(bids.at) - 1 d + 1 us
+            final    when to - 1 us <= progress(bids.at)
+            Alias bids
+              columns  bids.auction BIGINT, bids.price DOUBLE, bids.at TIMESTAMP
+              key      none: rows may repeat
+              class    weakest non-monotonic: every row stays for the range
+              times    to = from + 15 min and bids.at = from
+              final    when to - 1 us <= progress(bids.at)
+              Window [RANGE 15 MINUTES] on at
+                columns  auction BIGINT, price DOUBLE, at TIMESTAMP
+                key      none: rows may repeat
+                class    weakest non-monotonic: every row stays for the range
+                times    from = at and to = at + 15 min
+                final    when to - 1 us <= progress(bids.at)
+                Stream bids
+                  columns  auction BIGINT, price DOUBLE, at TIMESTAMP
+                  key      none: rows may repeat
+                  class    monotonic: bids only gets facts
+                  final    at once: bids only gets facts
+        """,
+    )
+
+
+def test_auctions_without_a_bid() -> None:
+    shows(
+        "SELECT a.id, a.at FROM auctions a WHERE NOT EXISTS (SELECT 1 FROM bids b "
+        "WHERE b.auction = a.id AND b.at BETWEEN a.at AND a.at + INTERVAL 2 MINUTES) EMIT FINAL",
+        """
+        finality by progress of auctions.at, bids.at: when at <= min(progress(auctions.at), \
+progress(bids.at) - 2 min)
+        state    per window: anti join of "auctions" and "bids" keeps rows of "auctions"
+        key      id
+        class    strict non-monotonic
+        emit     FINAL
+        holds    rows that are not final: keep while at > min(progress(auctions.at), \
+progress(bids.at) - 2 min)
+
+        Map id, at
+          columns  id BIGINT, at TIMESTAMP
+          key      id
+          class    strict non-monotonic: a row on the right ends one on the left
+          final    when at <= min(progress(auctions.at), progress(bids.at) - 2 min)
+          AntiJoin b.auction = a.id AND b.at >= a.at AND b.at <= a.at + INTERVAL 2 MINUTES
+            columns  a.id BIGINT, a.at TIMESTAMP
+            key      a.id
+            class    strict non-monotonic: a row on the right ends one on the left
+            stores   rows of "auctions"
+            forgets  keep while a.at > progress(bids.at) - 1442 min
+            stores   rows of "bids"
+            forgets  keep while b.at > progress(auctions.at) \
+or b.at > progress(bids.at) - 1442 min
+            final    when a.at <= min(progress(auctions.at), progress(bids.at) - 2 min)
+            Alias a
+              columns  a.id BIGINT, a.at TIMESTAMP
+              key      a.id
+              class    monotonic: auctions only gets facts
+              final    at once: auctions only gets facts
+              Stream auctions
+                columns  id BIGINT, at TIMESTAMP
+                key      id
+                class    monotonic: auctions only gets facts
+                final    at once: auctions only gets facts
+            Alias b
+              columns  b.auction BIGINT, b.price DOUBLE, b.at TIMESTAMP
+              key      none: rows may repeat
+              class    monotonic: bids only gets facts
+              final    at once: bids only gets facts
+              Stream bids
+                columns  auction BIGINT, price DOUBLE, at TIMESTAMP
+                key      none: rows may repeat
+                class    monotonic: bids only gets facts
+                final    at once: bids only gets facts
+        """,
+    )
+
+
+def test_a_count_for_ever() -> None:
+    lines = WORLD.explained("SELECT auction, COUNT(*) AS n FROM bids GROUP BY auction").text
+    assert lines.splitlines()[:3] == [
+        "finality never: nothing bounds bids.at by a time of the result, which has none",
+        'state    per key: grouping of "bids" keeps an accumulator for each group of "bids"',
+        "key      auction",
+    ]
+
+
+def test_json_says_what_the_text_says() -> None:
+    explanation = WORLD.explained("SELECT price FROM bids WHERE price > 5")
+    document = json.loads(explanation.json)
+    assert document == explanation.document
+    assert document["verdict"] == {
+        "finality": {
+            "when": "at once",
+            "reason": "bids only gets facts",
+            "progress": {},
+            "text": "at once: bids only gets facts",
+        },
+        "state": {"size": "none", "reason": ""},
+    }
+    assert document["plan"]["operator"] == "Map price"
+    assert document["plan"]["schema"] == [{"name": "price", "type": "DOUBLE", "nullable": True}]
+    assert document["plan"]["inputs"][0]["operator"] == "Alias bids"
