@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from ebbtide.analysis import explain
 from ebbtide.builder import Built
 from ebbtide.config import Config
 from ebbtide.core.declaration import (
@@ -94,7 +95,8 @@ class Engine:
                 case BoundQuery():
                     results.append(self._query(statement.span.text, bound, None))
                 case BoundExplain():
-                    results.append(self._explained(bound))
+                    explanation = explain(bound.query.plan, bound.query.emit)
+                    results.append(explanation.json if bound.json else explanation.text)
                 case BoundShow():
                     names = list(self._queries) if bound.kind == "QUERY" else list(bound.names)
                     results.append(names)
@@ -236,11 +238,9 @@ class Engine:
                 "bad-name", f'"{chosen}" cannot name a query', hint="use letters, digits and _"
             )
         query = Query(self, chosen, text, bound)
+        query.analysis  # noqa: B018 - refuses what may not run
         self._queries[chosen] = query
         return query
-
-    def _explained(self, bound: BoundExplain) -> str:
-        raise NotImplementedError
 
     def _fed_by_hand(self, name: str) -> Declaration:
         entry = self.catalog.get(name)

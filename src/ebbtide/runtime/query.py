@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.algebra.plan_tree import plan_tree
-from ebbtide.analysis.keys import keys
-from ebbtide.analysis.monotonicity import Monotonicity, monotonicity
+from ebbtide.analysis import Analysis, Verdict, check, explain
+from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant
 from ebbtide.sql.bound import BoundQuery
@@ -48,15 +48,29 @@ class Query:
         return self.bound.schema
 
     @cached_property
+    def analysis(self) -> Analysis:
+        """What is proved about the query; one that may not run is refused."""
+        return check(self.bound.plan, self.bound.emit, self.bound.allow_unbounded)
+
+    @property
     def key(self) -> tuple[str, ...] | None:
         """The columns that tell the rows of every snapshot apart, the fewest of them."""
-        found = keys(self.bound.plan).names(self.schema)
-        return found[0] if found else None
+        return self.analysis.key
 
-    @cached_property
+    @property
+    def verdict(self) -> Verdict:
+        """When answers are final, and how much state they need."""
+        return self.analysis.verdict
+
+    @property
     def monotonicity(self) -> Monotonicity:
         """How rows leave the answer, and why."""
-        return monotonicity(self.bound.plan)
+        return self.analysis.monotonicity
+
+    def explain(self, json: bool = False) -> str:
+        """The verdict, and what is proved about every operator, as text or as JSON."""
+        explanation = explain(self.bound.plan, self.bound.emit)
+        return explanation.json if json else explanation.text
 
     def start(self, **options: Any) -> Run:
         """Starts the query, or goes on where it stopped."""

@@ -32,7 +32,7 @@ def started(engine: Engine, query: Query, trigger: dict[str, Any] | None = None)
         raise UnsupportedError(
             "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
         )
-    lowered = lower(query.bound.plan)
+    lowered = lower(query.analysis.plan)
     run = Run(query.name, engine.root_of(query.name), lowered, engine.shards)
     given = dict(lowered.given)
     streams: dict[int, DataFrame] = {}
