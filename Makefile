@@ -13,7 +13,7 @@ pytest := $(bin)/python -m pytest --quiet
 spread := --numprocesses=2
 
 # What needs no JVM. A test elsewhere that needs none belongs here too.
-jvmless := $(wildcard tests/unit tests/architecture tests/properties tests/regressions \
+jvmless := $(wildcard tests/unit tests/architecture tests/kernels tests/properties tests/regressions \
   tests/papers tests/operators tests/nexmark) src
 
 .PHONY: help test unit check properties demo format lock clean java
@@ -35,7 +35,7 @@ check: $(ready) ## lint, format, types, layers
 	$(bin)/lint-imports --no-logo
 
 properties: $(ready) ## the law, with many examples per property
-	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties
+	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels
 
 demo: java $(ready) ## the main job, on this machine
 	@$(bin)/python -m ebbtide.demo
