@@ -1,0 +1,15 @@
+"""The examples of docs/testing.md run, in their order, as one program."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/testing.md"
+
+
+def test_the_examples_run() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    assert len(blocks) >= 5
+    names: dict[str, Any] = {"__name__": "docs.testing"}
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), names)
