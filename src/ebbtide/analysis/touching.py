@@ -80,7 +80,12 @@ def stored_variables(edge: Edge) -> tuple[Var, ...]:
 
 def _without(keep: Keep, known: Keep) -> Keep:
     idle = {part for case in known.cases for part in case if part.variable != TO}
-    cases = (tuple(part for part in case if part not in idle) for case in keep.cases)
+    cases = (
+        tuple(part for part in case if part not in idle)
+        if any(part.variable == TO for part in case)
+        else case
+        for case in keep.cases
+    )
     return reduce(Keep.either, (Keep((case,)) for case in cases), Keep(()))
 
 
