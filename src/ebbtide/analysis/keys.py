@@ -120,9 +120,7 @@ def derive(relation: Relation, below: tuple[Keys, ...]) -> Keys:
             return _selected(below[0], node.predicate, node.schema)
         case SemiJoin() | AntiJoin() | Difference():
             return below[0]
-        case Distinct():
-            return _with(below[0], _all(node.schema))
-        case StrictDifference():
+        case Distinct() | StrictDifference():
             return _with(below[0], _all(node.schema))
         case Map():
             return _mapped(below[0], node.columns, node.input.schema)

@@ -22,6 +22,7 @@ from ebbtide.algebra.combination import (
     Intersection,
     Join,
     MaxUnion,
+    Outer,
     OuterJoin,
     Product,
     SemiJoin,
@@ -124,8 +125,14 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return below[0]
         case Window():
             return _window(node.spec, below[0])
-        case SemiJoin() if below[1].static:
+        case SemiJoin() | AntiJoin() if below[1].static:
             return below[0]
+        case OuterJoin(kept=Outer.LEFT) if below[1].static:
+            return below[0]
+        case OuterJoin(kept=Outer.RIGHT) if below[0].static:
+            return below[1]
+        case Difference() | StrictDifference() if below[1].static:
+            return _weak(below, "a row stays as long as enough rows that are equal")
         case Distinct() | SemiJoin() | Intersection() | MaxUnion():
             return _weak(below, "a row stays as long as some row that supports it")
         case Product() | Join():
