@@ -76,7 +76,9 @@ class Rows:
         # What is done with before the first change keeps its number modulo the slide, and its end.
         stored = area.query(partitions, since)
         found = sorted_facts(known(stored, facts, self.partition), self.on, self.key)
-        before, after = self._shown(found, found.before), self._shown(found, found.after)
+        before, after = _differing(
+            found, self._shown(found, found.before), self._shown(found, found.after)
+        )
         state = self._state(found, before, after)
         return Result(_output(found, before, after), (settled(area, state, times.horizons[0]),))
 
@@ -111,6 +113,19 @@ class Rows:
         places, done = places[chosen], done[chosen]
         rows = with_columns(found.facts.take(pa.array(places)), [done])
         return with_times(rows, found.times(self.on)[places], shift(done, 1), diff)
+
+
+def _differing(found: Known, before: Shown, after: Shown) -> tuple[Shown, Shown]:
+    """Both without the copies that are the same; those of facts counted alike are in line."""
+    alike = found.before == found.after
+    old, new = np.flatnonzero(alike[before.places]), np.flatnonzero(alike[after.places])
+    same = np.ones(len(old), np.bool_)
+    for was, is_ in zip(before, after, strict=True):
+        same &= was[old] == is_[new]
+    return (
+        Shown(*(np.delete(values, old[same]) for values in before)),
+        Shown(*(np.delete(values, new[same]) for values in after)),
+    )
 
 
 def _output(found: Known, before: Shown, after: Shown) -> Batch:
