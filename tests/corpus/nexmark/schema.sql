@@ -10,7 +10,8 @@ CREATE STREAM person (
   date_time TIMESTAMP NOT NULL,
   extra STRING,
   PRIMARY KEY (id),
-  PROGRESS FOR date_time AS date_time - INTERVAL 4 SECONDS);
+  PROGRESS FOR date_time AS date_time - INTERVAL 4 SECONDS)
+APPEND ONLY;
 
 CREATE STREAM auction (
   id BIGINT NOT NULL,
@@ -24,7 +25,8 @@ CREATE STREAM auction (
   category BIGINT,
   extra STRING,
   PRIMARY KEY (id),
-  PROGRESS FOR date_time AS date_time - INTERVAL 4 SECONDS);
+  PROGRESS FOR date_time AS date_time - INTERVAL 4 SECONDS)
+APPEND ONLY;
 
 CREATE STREAM bid (
   auction BIGINT NOT NULL,

@@ -1,4 +1,4 @@
-"""The analysis of a query takes less than a second, the largest included."""
+"""The analysis of a query takes less than a second; Nexmark's queries may run as they stand."""
 
 import time
 
@@ -39,3 +39,4 @@ def test_a_join_of_ten_streams(window: str) -> None:
 def test_nexmark(name: str) -> None:
     (sql,) = statements(name)
     assert seconds(NEXMARK, sql) < 1
+    NEXMARK.checked(sql)
