@@ -178,6 +178,8 @@ class SweepArea:
     def _found(self, views: list[View], places: list[Ints | None]) -> Found:
         tables, hashes = [], []
         for view, chosen in zip(views, places, strict=True):
+            if chosen is not None and not len(chosen):
+                continue
             rows = view.batch if chosen is None else view.batch.take(pa.array(chosen))
             tables.append(pa.Table.from_batches([rows]).drop_columns(["hash"]))
             hashes.append(view.hashes if chosen is None else view.hashes[chosen])
@@ -197,7 +199,12 @@ class SweepArea:
         return [(segment.to_min, segment.to_max) for segment in self.segments]
 
     def _read(self, segment: Segment) -> Any:
-        return self.scope.store.read(File(segment.name, segment.checksum, segment.bytes))
+        return self.scope.store.read(_file(segment))
 
     def _view(self, segment: Segment) -> View:
-        return View.of(self._read(segment))
+        view: View = self.scope.store.read(_file(segment), View.of)
+        return view
+
+
+def _file(segment: Segment) -> File:
+    return File(segment.name, segment.checksum, segment.bytes)

@@ -25,25 +25,47 @@ Bound: TypeAlias = int | Ints
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The opened rows of a segment."""
+    """The opened rows of a segment.
+
+    ``fence`` has where the rows with each beginning of a hash start: hashes are evenly spread,
+    so a key is found by one look at the fence and a few at its neighbours.
+    """
 
     batch: Any
     hashes: Hashes
     valid_from: Ints
     valid_to: Ints
     diff: Ints
+    fence: Ints
+    shift: np.uint64
 
     @staticmethod
     def of(batch: Any) -> View:
         """The arrays of a stored batch, over its own memory."""
         hashes = ints(batch, HASH.name).view(np.uint64)
-        return View(batch, hashes, ints(batch, FROM), ints(batch, TO), ints(batch, DIFF))
+        times = ints(batch, FROM), ints(batch, TO), ints(batch, DIFF)
+        bits = 1 + (len(hashes) - 1).bit_length()
+        shift = np.uint64(64 - bits)
+        fence = np.zeros((1 << bits) + 1, np.int64)
+        posts = (hashes >> shift).astype(np.int64)
+        np.cumsum(np.bincount(posts, minlength=1 << bits), out=fence[1:])
+        return View(batch, hashes, *times, fence, shift)
 
     def keys(self, hashes: Hashes) -> tuple[Ints, Ints]:
         """For each hash where its rows begin, and how many there are."""
-        begin = np.searchsorted(self.hashes, hashes, "left")
-        end = np.searchsorted(self.hashes, hashes, "right")
-        return begin, end - begin
+        posts = (hashes >> self.shift).astype(np.int64)
+        begin = self.fence[posts]
+        counts = self.fence[posts + 1] - begin
+        some = np.flatnonzero(counts)
+        if not len(some):
+            return begin, counts
+        sizes = counts[some]
+        found = self.hashes[ranges(begin[some], sizes)]
+        wanted = np.repeat(hashes[some], sizes)
+        starts = np.cumsum(sizes) - sizes
+        begin[some] += np.add.reduceat(found < wanted, starts, dtype=np.int64)
+        counts[some] = np.add.reduceat(found == wanted, starts, dtype=np.int64)
+        return begin, counts
 
 
 def least(bound: Bound) -> int:

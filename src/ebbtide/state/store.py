@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from threading import Lock
@@ -26,6 +26,7 @@ from pyarrow import fs
 from ebbtide.errors import StateError
 
 Key: TypeAlias = tuple[str, str, str]
+Prepare: TypeAlias = Callable[[Any], Any]
 
 TEMPORARY = ".tmp"
 _OPEN_FILES = 1024
@@ -40,6 +41,25 @@ class File:
     bytes: int
 
 
+def identity(batch: Any) -> Any:
+    """The batch itself."""
+    return batch
+
+
+class Opened:
+    """The batch of a file, and what has been prepared from it."""
+
+    def __init__(self, batch: Any) -> None:
+        self.batch = batch
+        self.made: dict[Prepare, Any] = {}
+
+    def prepared(self, prepare: Prepare) -> Any:
+        """What ``prepare`` makes of the batch, made once."""
+        if prepare not in self.made:
+            self.made[prepare] = prepare(self.batch)
+        return self.made[prepare]
+
+
 class Store(Protocol):
     """Keeps record batches under names; what it gives back is what was written."""
 
@@ -47,8 +67,8 @@ class Store(Protocol):
         """Keeps a batch under ``label`` and the hash of its content."""
         ...
 
-    def read(self, file: File) -> Any:
-        """The batch of a file, verified."""
+    def read(self, file: File, prepare: Prepare = identity) -> Any:
+        """What is prepared from the batch of a file, verified; kept with the opened file."""
         ...
 
     def forget(self, name: str) -> None:
@@ -98,13 +118,13 @@ class DirectoryStore:
         _OPENED.trust(self._key(name))
         return File(name, checksum, content.size)
 
-    def read(self, file: File) -> Any:
+    def read(self, file: File, prepare: Prepare = identity) -> Any:
         key = self._key(file.name)
         found = _OPENED.get(key)
         if found is None:
-            found = _deserialised(file, self._content(file), _OPENED.trusts(key))
+            found = Opened(_deserialised(file, self._content(file), _OPENED.trusts(key)))
             _OPENED.put(key, found)
-        return found
+        return found.prepared(prepare)
 
     def _key(self, name: str) -> Key:
         return self.filesystem.type_name, self.root, name
@@ -142,16 +162,16 @@ class MemoryStore:
     """Batches in this process, for tests and for state that need not outlive it."""
 
     def __init__(self) -> None:
-        self.batches: dict[str, Any] = {}
+        self.batches: dict[str, Opened] = {}
 
     def write(self, label: str, batch: Any) -> File:
         name = f"{label}-{uuid.uuid4().hex}"
-        self.batches[name] = batch
+        self.batches[name] = Opened(batch)
         return File(name, "", batch.nbytes)
 
-    def read(self, file: File) -> Any:
+    def read(self, file: File, prepare: Prepare = identity) -> Any:
         try:
-            return self.batches[file.name]
+            return self.batches[file.name].prepared(prepare)
         except KeyError as error:
             raise missing(file.name) from error
 
@@ -200,24 +220,24 @@ def damaged(name: str, why: str) -> StateError:
     )
 
 
-class _Opened:
-    """The verified batches of this process, the last used ones, and the files it has written."""
+class _OpenedFiles:
+    """The verified files of this process, the last used ones, and those it has written."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.batches: OrderedDict[Key, Any] = OrderedDict()
+        self.batches: OrderedDict[Key, Opened] = OrderedDict()
         self.own: OrderedDict[Key, None] = OrderedDict()
         self.lock = Lock()
 
-    def get(self, key: Key) -> Any:
+    def get(self, key: Key) -> Opened | None:
         with self.lock:
             if key in self.batches:
                 self.batches.move_to_end(key)
             return self.batches.get(key)
 
-    def put(self, key: Key, batch: Any) -> None:
+    def put(self, key: Key, opened: Opened) -> None:
         with self.lock:
-            self.batches[key] = batch
+            self.batches[key] = opened
             while len(self.batches) > self.limit:
                 self.batches.popitem(last=False)
 
@@ -238,7 +258,7 @@ class _Opened:
             self.own.pop(key, None)
 
 
-_OPENED = _Opened(_OPEN_FILES)
+_OPENED = _OpenedFiles(_OPEN_FILES)
 
 
 def _serialised(batch: Any) -> Any:

@@ -17,7 +17,7 @@ from ebbtide.core.time import INF
 from ebbtide.state.arrays import Ints
 from ebbtide.state.segment import Segment
 
-BUCKETS = 16
+BUCKETS = 8
 FAN_IN = 4
 SMALL = 8192
 LARGE = 1 << 21

@@ -111,7 +111,7 @@ def test_a_store_can_be_sent_to_another_process(tmp_path: Path) -> None:
 
 
 def test_only_so_many_files_stay_open(tmp_path: Path, monkeypatch) -> None:
-    opened = module._Opened(2)
+    opened = module._OpenedFiles(2)
     monkeypatch.setattr(module, "_OPENED", opened)
     store = DirectoryStore(str(tmp_path))
     files = [store.write(f"op-0-{i}", BATCH) for i in range(4)]
