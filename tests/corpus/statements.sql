@@ -307,6 +307,8 @@ SELECT CAST(NULL AS ARRAY<INT>), CAST(NULL AS STRUCT<a: INT, b: ARRAY<STRING>>);
 
 SELECT CAST(90 AS INTERVAL DAY TO SECOND), CAST(auction AS INTERVAL DAY TO SECOND) FROM bids;
 
+SELECT CAST(channel AS INTERVAL DAY TO SECOND) FROM bids;
+
 SELECT 5, 5L, 5S, 5Y, 1.5, 1.5D, 1.5BD, 1e3, 1.5E-3, .5;
 
 SELECT 'single', "double", 'it''s', 'it\'s', "say ""hi""", 'one' ' two', r'raw\n', 'tab\tnewline\n', '\u00e9';
@@ -434,6 +436,8 @@ CREATE STREAM `s 15` (`select` INT, `a b` STRING, PRIMARY KEY (`a b`));
 CREATE STREAM s16 (range INT, first STRING, comment STRING, time TIMESTAMP, op STRING, emit INT, `end` INT);
 
 create stream s17 (a integer, b long, c numeric(3, 1), d byte, e short, f dec(4));
+
+CREATE STREAM s18 (a INTERVAL DAY TO SECOND, b ARRAY<INTERVAL DAY TO SECOND>);
 
 -- CREATE TABLE
 

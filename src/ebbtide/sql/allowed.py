@@ -49,7 +49,6 @@ _TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
         exp.Boolean,
         exp.HexString,
         exp.DataTypeParam,
-        exp.Var,
     ),
     _BINARY: (
         exp.And,
@@ -74,7 +73,6 @@ _TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
         exp.RegexpLike,
         exp.Escape,
         exp.Dot,
-        exp.IntervalSpan,
     ),
     f"{_BINARY} safe": (exp.DPipe,),
     f"{_BINARY} typed safe": (exp.Div,),
@@ -87,7 +85,6 @@ _TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
     "us": (nodes.Duration,),
     "this to": (exp.Cast, exp.TryCast),
     "this expressions nested": (exp.DataType,),
-    "unit": (exp.Interval,),  # the type; a constant is a Duration
     "this kind": (exp.ColumnDef,),
     "this grid": (nodes.FloorTo, nodes.CeilTo),
     "this low high": (exp.Between,),

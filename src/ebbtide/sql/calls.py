@@ -160,6 +160,13 @@ class CallParser(DurationReader):
             return self._closed(rounded)
         return self._closed(self._named(name, *arguments))
 
+    def _operand(self) -> exp.Expr | None:
+        """An argument of a special form, which a word follows."""
+        node = self._parse_bitwise()
+        if isinstance(node, exp.Not):
+            raise self.unexpected("no NOT without parentheses")
+        return node
+
     def _closed(self, node: exp.Expr) -> exp.Expr:
         """The node, if the parenthesis of its call is closed; sqlglot does not insist on that."""
         if not self._match(TokenType.R_PAREN, advance=False):
@@ -184,16 +191,22 @@ class CallParser(DurationReader):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
+        if self._match(TokenType.INTERVAL):
+            self.need("DAY", "TO", "SECOND")
+            return exp.DataType(this=exp.DType.INTERVAL, nested=False)
         # There are no types of the user's; sqlglot would read the name of one as a text of its own.
         return super()._parse_types(check_func, schema, False, with_collation)
 
     def type_name(self, what: str, schema: bool = False) -> exp.Expr:
         """Reads the name of a type."""
-        named = self._curr.token_type in self.IDENTIFIER_TOKENS
+        first = self._curr
         node = self._parse_types(schema=schema)
-        if node is None:
-            raise unknown_type(self.span()) if named else self.unexpected(what)
-        return node
+        if node is not None:
+            return node
+        if first.token_type in self.TYPE_TOKENS:
+            raise self.fault("unknown-type", f"{first.text} is not written like this")
+        named = first.token_type in self.IDENTIFIER_TOKENS
+        raise unknown_type(self.span()) if named else self.unexpected(what)
 
     def build_cast(self, strict: bool, **kwargs: Any) -> exp.Expr:
         cast = super().build_cast(strict, **kwargs)
@@ -215,28 +228,28 @@ class CallParser(DurationReader):
         if not self._match(TokenType.FROM):
             raise self.unexpected("FROM")
         name = exp.Literal.string(field.text.upper()).update_positions(field)
-        return self._closed(self._named("EXTRACT", name, self._parse_bitwise()))
+        return self._closed(self._named("EXTRACT", name, self._operand()))
 
     def _trim(self) -> exp.Expr:
         kind = self._prev.text.upper() if self._match_texts(tuple(_TRIMS)) else None
-        first = self._parse_bitwise()
+        first = self._operand()
         if self._match(TokenType.FROM):
-            return self._closed(self._named(_TRIMS[kind or "BOTH"], self._parse_bitwise(), first))
+            return self._closed(self._named(_TRIMS[kind or "BOTH"], self._operand(), first))
         if kind is not None:
             raise self.unexpected("FROM")
-        rest = [self._parse_bitwise()] if self._match(TokenType.COMMA) else []
+        rest = [self._operand()] if self._match(TokenType.COMMA) else []
         return self._closed(self._named("TRIM", first, *rest))
 
     def _position(self) -> exp.Expr:
-        first = self._parse_bitwise()
+        first = self._operand()
         if not self._match(TokenType.IN):
             self.need_token(TokenType.COMMA, ",")
-        return self._closed(self._named("POSITION", first, self._parse_bitwise()))
+        return self._closed(self._named("POSITION", first, self._operand()))
 
     def _substring(self) -> exp.Expr:
-        arguments: list[exp.Expr | None] = list(self._parse_csv(self._parse_bitwise))
+        arguments: list[exp.Expr | None] = list(self._parse_csv(self._operand))
         if len(arguments) == 1 and self._match(TokenType.FROM):
-            arguments.append(self._parse_bitwise())
+            arguments.append(self._operand())
             if self.take("FOR"):
-                arguments.append(self._parse_bitwise())
+                arguments.append(self._operand())
         return self._closed(self._named("SUBSTRING", *arguments))

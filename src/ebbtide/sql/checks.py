@@ -24,6 +24,7 @@ MAX_DEPTH = 150
 _SOURCES = (exp.From, exp.Join, nodes.Joined, nodes.Windowed, nodes.TableFunction)
 _QUERIES = (exp.Select, exp.SetOperation, exp.Values, nodes.StreamOperator)
 _HOLD_QUERIES = (exp.Subquery, exp.Exists, exp.CTE, exp.SetOperation, nodes.StreamOperator)
+_TIGHTER = (exp.Binary, exp.Neg, exp.BitwiseNot, exp.Between, exp.In, exp.Bracket)
 _NAME = re.compile(r"\w+")
 _NO_FUNCTIONS = ("ISTREAM", "DSTREAM", "RSTREAM", "TUMBLE", "HOP", "SESSION", "CUMULATE")
 
@@ -128,6 +129,13 @@ def _call(node: exp.Expr, source: str) -> None:
         _wrong(node, source, f"{node.this} stands in FROM, or is a query of its own")
 
 
+def _not(node: exp.Expr, source: str) -> None:
+    tight = isinstance(node.parent, _TIGHTER) and not isinstance(node.parent, exp.Connector)
+    if tight:
+        hint = f"write ({span_of(node, source).text})"
+        _wrong(node, source, "NOT stands in parentheses next to an operator", hint)
+
+
 def _column(node: exp.Expr, source: str) -> None:
     if not isinstance(node.this, exp.Identifier | exp.Star):
         _wrong(node, source, "a name is expected here")
@@ -204,6 +212,7 @@ _RULES: dict[type[exp.Expr] | tuple[type[exp.Expr], ...], _Rule] = {
     exp.Alias: _alias,
     exp.Star: _star,
     nodes.Call: _call,
+    exp.Not: _not,
     exp.Column: _column,
     exp.Identifier: _identifier,
     exp.Dot: _dot,

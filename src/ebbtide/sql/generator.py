@@ -13,6 +13,7 @@ class EbbtideGenerator(SparkGenerator):
     """sqlglot's generator for Spark, with the nodes of ours."""
 
     EXPRESSIONS_WITHOUT_NESTED_CTES = set()
+    TYPE_MAPPING = {**SparkGenerator.TYPE_MAPPING, exp.DType.INTERVAL: "INTERVAL DAY TO SECOND"}
 
     def duration_sql(self, node: nodes.Duration) -> str:
         """INTERVAL 15 MINUTES."""

@@ -7,7 +7,7 @@ from sqlglot.tokenizer_core import Token
 
 from ebbtide.sql.reading import Reader
 
-__all__ = ["binary", "number", "text"]
+__all__ = ["binary", "fraction", "number", "text"]
 
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?")
 
@@ -22,6 +22,13 @@ def number(reader: Reader, token: Token) -> exp.Expr:
     if not _NUMBER.fullmatch(token.text):
         raise reader.fault("bad-literal", f"{token.text} is not a number", reader.span(token))
     return reader.expression(exp.Literal(this=token.text, is_string=False), token)
+
+
+def fraction(reader: Reader, token: Token) -> exp.Expr:
+    """.5, the token without its point."""
+    if "." in token.text:
+        raise reader.fault("bad-literal", f".{token.text} is not a number", reader.span(token))
+    return exp.Literal(this=f"0.{number(reader, token).name}", is_string=False)
 
 
 def binary(reader: Reader, token: Token) -> exp.Expr:

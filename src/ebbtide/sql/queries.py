@@ -76,7 +76,6 @@ class QueryParser(SourceParser):
     QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
 
     _parse_with = located(SourceParser._parse_with)
-    _parse_cte = located(SourceParser._parse_cte)
     _parse_where = located(SourceParser._parse_where)
     _parse_having = located(SourceParser._parse_having)
     _parse_order = located(SourceParser._parse_order)
@@ -106,6 +105,16 @@ class QueryParser(SourceParser):
             parse_subquery_alias=parse_subquery_alias,
             parse_set_operation=parse_set_operation,
         )
+
+    @located
+    def _parse_cte(self) -> exp.CTE | None:
+        alias = exp.TableAlias(this=self.identifier("a name after WITH"))
+        if self._match(TokenType.L_PAREN):
+            alias.set("columns", self.identifiers("a column"))
+            self.need_token(TokenType.R_PAREN, ")")
+        if not self._match(TokenType.ALIAS):
+            raise self.unexpected("AS")
+        return exp.CTE(this=self._parse_wrapped(self.query), alias=alias)
 
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         if self._match(TokenType.FROM, advance=False) or not self._curr:

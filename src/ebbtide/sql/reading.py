@@ -204,6 +204,13 @@ class Reader(SparkParser):
             self._retreat(self._index - (self._prev is first))
         raise self.unexpected(what)
 
+    def _advance_any(self, ignore_reserved: bool = False) -> Token | None:
+        """Reads a word that becomes a name, as after AS; sqlglot would read a literal too."""
+        quoted = self._curr.token_type in self.TEXT_MATCH_EXCLUDED_TOKENS
+        if not _NAME.fullmatch(self._curr.text) or quoted or self._curr.text.isdecimal():
+            return None
+        return super()._advance_any(ignore_reserved)
+
     def identifiers(self, what: str) -> list[exp.Identifier]:
         """Reads one or more names, with commas between."""
         names = [self.identifier(what)]

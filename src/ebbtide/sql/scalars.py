@@ -24,6 +24,10 @@ class ScalarParser(CallParser):
     """Reads expressions."""
 
     NO_PAREN_FUNCTION_PARSERS = {"CASE": lambda self: self._parse_case()}
+    # SELECT ALL a has no column of the name ALL.
+    ID_VAR_TOKENS = CallParser.ID_VAR_TOKENS - {TokenType.ALL}
+    ALIAS_TOKENS = CallParser.ALIAS_TOKENS - {TokenType.ALL}
+    TABLE_ALIAS_TOKENS = CallParser.TABLE_ALIAS_TOKENS - {TokenType.ALL}
     PLACEHOLDER_PARSERS = {}
     ARRAY_CONSTRUCTORS = {}
     JSON_OPERATORS = {}
@@ -53,8 +57,11 @@ class ScalarParser(CallParser):
         )
     }
     UNARY_PARSERS = {
-        key: CallParser.UNARY_PARSERS[key]
-        for key in (TokenType.PLUS, TokenType.NOT, TokenType.DASH, TokenType.TILDE)
+        TokenType.PLUS: lambda self: self._parse_positive(),
+        **{
+            key: CallParser.UNARY_PARSERS[key]
+            for key in (TokenType.NOT, TokenType.DASH, TokenType.TILDE)
+        },
     }
     FACTOR = {
         key: CallParser.FACTOR[key]
@@ -88,10 +95,18 @@ class ScalarParser(CallParser):
 
     @located
     def _parse_primary(self) -> exp.Expr | None:
+        if self._match_pair(TokenType.DOT, TokenType.NUMBER):
+            return literals.fraction(self, self._prev)
         node = super()._parse_primary()
         if isinstance(node, exp.Concat):  # 'a' 'b' is one text
             return exp.Literal.string("".join(part.name for part in node.expressions))
         return node
+
+    def _parse_positive(self) -> exp.Expr:
+        operand = self._parse_unary()
+        if operand is None:
+            raise self.unexpected("an expression")
+        return operand
 
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
         low = self._parse_bitwise()

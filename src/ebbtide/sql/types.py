@@ -20,6 +20,7 @@ _SIMPLE = {
     exp.DType.TEXT: types.STRING,
     exp.DType.BINARY: types.BINARY,
     exp.DType.DATE: types.DATE,
+    exp.DType.INTERVAL: types.INTERVAL,
     exp.DType.TIMESTAMP: types.TIMESTAMP,
     exp.DType.TIMESTAMPTZ: types.TIMESTAMP,
     exp.DType.TIMESTAMPLTZ: types.TIMESTAMP,
@@ -62,8 +63,6 @@ def data_type(node: exp.Expr, source: str) -> types.Type:
             return types.ArrayType(data_type(inner[0], source))
         if kind is exp.DType.STRUCT and inner:
             return types.StructType(tuple(_field(part, source) for part in inner))
-        if isinstance(kind, exp.Interval):
-            return types.INTERVAL
     raise unknown_type(span_of(node, source))
 
 

@@ -479,8 +479,8 @@ SELECT CAST(price AS FLOAT) FROM bids;
 -- hint: write IS NOT NULL
 SELECT auction FROM bids WHERE price NOT NULL;
 
--- code: bad-decimal
--- span: DECIMAL(5 5, 2)
+-- code: unknown-type
+-- span: DECIMAL
 SELECT CAST(price AS DECIMAL(5 5, 2)) FROM bids;
 
 -- code: unknown-type
