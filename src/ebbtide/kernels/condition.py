@@ -7,7 +7,7 @@ alone, so it matches at all instants at which both rows are there, or at none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,8 @@ from ebbtide.state.batch import (
 )
 from ebbtide.state.columns import column, ints, present
 from ebbtide.state.layout import Layout
+
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,13 @@ class Condition:
         found = matches(*self._spans(left, right))
         if self.residual is None or not len(found.left):
             return found
-        mask = _truth(self.residual(joined_rows(left.changes, right.changes, found)))
+        # In blocks, for a condition without equality has many candidates and few pairs.
+        mask = np.concatenate(
+            [
+                _truth(self.residual(joined_rows(left.changes, right.changes, block)))
+                for block in _blocks(found)
+            ]
+        )
         return Pairs(found.left[mask], found.right[mask])
 
     def _spans(self, left: Found, right: Found) -> tuple[Spans, Spans]:
@@ -150,6 +158,11 @@ def _extremes(ids: Ints, count: int, starts: Ints, ends: Ints) -> Any:
         since[ids[row]] = min(since[ids[row]], starts[row])
         until[ids[row]] = max(until[ids[row]], ends[row])
     return since, until
+
+
+def _blocks(pairs: Pairs) -> Iterator[Pairs]:
+    for start in range(0, len(pairs.left), _BLOCK):
+        yield Pairs(*(places[start : start + _BLOCK] for places in pairs))
 
 
 def _spans(changes: Batch, ids: Ints) -> Spans:
