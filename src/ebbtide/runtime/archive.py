@@ -15,6 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+KINDS = ("output", "unused")
+"""What the files hold; each kind has a directory of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Archive:

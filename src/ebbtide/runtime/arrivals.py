@@ -38,6 +38,14 @@ def arrival_schema(declaration: Declaration) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What the rows of a step showed: the frontiers after it, and each source's last place."""
+
+    frontiers: tuple[InputFrontier, ...]
+    places: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Arrivals:
     """The sources of a query, and the edges that their rows go to."""
 
@@ -64,6 +72,26 @@ class Arrivals:
             ),
         )
 
+    def placed(self, rows: DataFrame, last: Mapping[int, int]) -> DataFrame:
+        """Rows of streams with their places in their sources, after those of the steps before.
+
+        A source's rows are counted in the order in which Spark reads them in a step, which is the
+        same when the step is repeated.
+        """
+        keyed = [i for i, declaration in enumerate(self.declarations) if declaration.key]
+        if not keyed:
+            return rows
+        by_slot: dict[str, str] = {}
+        for source in keyed:
+            slot = self._known(source, OFFSET)
+            branch = f"WHEN {source} THEN {last.get(source, -1) + 1}L + place"
+            by_slot[slot] = f"{by_slot.get(slot, '')} {branch}"
+        columns = [
+            f"CASE {TAG}{by_slot[name]} ELSE {name} END AS {name}" if name in by_slot else name
+            for name in rows.columns
+        ]
+        return rows.selectExpr("*", "monotonically_increasing_id() AS place").selectExpr(*columns)
+
     def observed(self, rows: DataFrame, before: tuple[InputFrontier, ...]) -> DataFrame:
         """The rows, counted and with their greatest times by source as they pass."""
         from pyspark.sql import functions as F
@@ -71,6 +99,8 @@ class Arrivals:
         judged = rows.withColumn("reason", F.expr(self._reasons(before)))
         metrics = []
         for source, frontier in enumerate(before):
+            place = f"max(IF({TAG} = {source}, {self._known(source, OFFSET)}, NULL))"
+            metrics.append(F.expr(place).alias(f"place_{source}"))
             used = f"{TAG} = {source} AND reason IS NULL"
             metrics.append(F.expr(f"count_if({used})").alias(f"rows_{source}"))
             for index, line in enumerate(frontier.lines):
@@ -82,19 +112,18 @@ class Arrivals:
 
     def committed(
         self, before: tuple[InputFrontier, ...], seen: Any, advances: Mapping[int, Instant]
-    ) -> tuple[InputFrontier, ...]:
-        """The frontiers at the end of a step, from what was observed."""
+    ) -> Seen:
+        """The frontiers at the end of a step, from what was observed, and the last places."""
         values = seen.get(_OBSERVED).get()
-        after, place = [], 0
+        read = [None if values.isNullAt(i) else values.getLong(i) for i in range(values.length())]
+        after, places, first = [], {}, 0
         for source, frontier in enumerate(before):
-            count = values.getLong(place)
-            times = tuple(
-                None if values.isNullAt(i) else values.getLong(i)
-                for i in range(place + 1, place + 1 + len(frontier.lines))
-            )
-            place += 1 + len(frontier.lines)
-            after.append(frontier.commit([times] if count else [], advances.get(source)))
-        return tuple(after)
+            place, count, *times = read[first : first + 2 + len(frontier.lines)]
+            first += 2 + len(frontier.lines)
+            if place is not None:
+                places[source] = place
+            after.append(frontier.commit([tuple(times)] if count else [], advances.get(source)))
+        return Seen(tuple(after), places)
 
     def tagged(self, rows: DataFrame) -> DataFrame:
         """The judged rows by the edges that they go to, a row per edge, or by ``UNUSED``."""

@@ -24,6 +24,7 @@ from ebbtide.core.declaration import (
 )
 from ebbtide.core.time import duration, instant
 from ebbtide.errors import QueryError, SourceError, UnsupportedError
+from ebbtide.runtime.clock import Clock, system_clock
 from ebbtide.runtime.feed import Advance, Fed, FeedLog, fed_rows
 from ebbtide.runtime.query import Query
 from ebbtide.sql.binder import bind
@@ -45,7 +46,7 @@ class Engine:
 
     With ``spark`` it uses that session; without one it starts Spark in this process when
     something runs.  ``shards`` is the number of parts that state is cut into; it cannot be
-    changed later.
+    changed later.  ``clock`` is asked once a step by queries whose sources follow one.
     """
 
     def __init__(
@@ -55,12 +56,14 @@ class Engine:
         spark: SparkSession | None = None,
         shards: int = 2,
         zone: str | None = None,
+        clock: Clock = system_clock,
     ) -> None:
         if shards < 1:
             raise QueryError("bad-count", f"state needs at least one shard, not {shards}")
         self.location = os.path.abspath(location)
         self.shards = shards
         self.zone = ZoneInfo(zone or Config.from_environment().time_zone)
+        self.clock = clock
         self.catalog = Catalog()
         self._spark = spark
         self._own_spark = False

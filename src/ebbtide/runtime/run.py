@@ -5,24 +5,30 @@ Law: both ways run the same step.  The version of the state is the number of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.time import Instant
-from ebbtide.errors import StateError
+from ebbtide.errors import EbbtideError, SourceError
+from ebbtide.runtime.claim import Claim
+from ebbtide.runtime.clock import Readings, follows_clock
 from ebbtide.runtime.feed import Advance, FedRow, FeedLog
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.lowering import Lowered
+from ebbtide.runtime.record import Step, places
 from ebbtide.runtime.session import STEP_SETTINGS
 from ebbtide.runtime.shape import Shape
 from ebbtide.runtime.sources import arrivals_of, arrow_arrivals, fed_table
-from ebbtide.runtime.step import Runner, Step
+from ebbtide.runtime.step import Runner
 from ebbtide.state.manifest import Manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from ebbtide.runtime.query import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +44,32 @@ class Status:
 class Run:
     """A started query; ``stop`` it, wait for it, or ask how it does."""
 
-    def __init__(self, name: str, root: str, lowered: Lowered, shards: int) -> None:
-        self.name = name
-        self.root = root
+    def __init__(self, query: Query, lowered: Lowered) -> None:
+        engine = query.engine
+        self.name = query.name
+        self.root = engine.root_of(query.name)
         self.lowered = lowered
-        self.shards = _same_shards(root, name, shards)
+        self.shards = engine.shards
+        self.clock = engine.clock
+        self.claim = Claim(self.root, query.name)
+        try:
+            self.claim.check(query.sql, lowered.declarations, self.shards)
+            self.claim.sweep()
+        except BaseException:
+            self.claim.release()
+            raise
         self.logs: Mapping[int, FeedLog] = {}
         self.static: Mapping[int, Callable[[], DataFrame]] = {}
         self.streaming: StreamingQuery | None = None
-        self.active = True
+        self.failure: Exception | None = None
+        self._stopped = False
+
+    @property
+    def active(self) -> bool:
+        """Whether steps may still come."""
+        if self._stopped:
+            return False
+        return self.streaming is None or bool(self.streaming.isActive)
 
     @property
     def status(self) -> Status:
@@ -60,19 +83,52 @@ class Run:
         """Stops the query; what it has committed stays."""
         if self.streaming is not None:
             self.streaming.stop()
-        self.active = False
+        self._stopped = True
+        self.claim.release()
 
     def await_termination(self, timeout: int | None = None) -> bool:
         """Waits until a query on streams ends, or for so many seconds; whether it has ended."""
         if self.streaming is None:
             return not self.active
-        ended = self.streaming.awaitTermination(timeout)
+        with self._told():
+            ended = self.streaming.awaitTermination(timeout)
         return ended is None or bool(ended)
 
     def process_all_available(self) -> None:
-        """Waits until all that is there has been taken in."""
+        """Waits until all that is there has been taken in; a step that fails is told here."""
         if self.streaming is not None:
-            self.streaming.processAllAvailable()
+            with self._told():
+                self.streaming.processAllAvailable()
+
+    def batch(self, rows: DataFrame, version: int) -> None:
+        """The step of one batch of Structured Streaming."""
+        try:
+            clock = None
+            if follows_clock(self.lowered.declarations):
+                clock = Readings(self.root).of(version, self.clock)
+            spark = rows.sparkSession
+            last = {int(s): place for s, place in places(Journal(self.root).latest()).items()}
+            arrived = self._runner(spark).arrivals.placed(rows, last)
+            self.run_step(spark, version, arrived, Step(clock=clock))
+        except Exception as error:
+            self.failure = error
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tells why a step failed, not that some Java thread has ended."""
+        from pyspark.errors import StreamingQueryException
+
+        try:
+            yield
+        except StreamingQueryException as error:
+            if isinstance(self.failure, EbbtideError):
+                raise self.failure from error
+            raise SourceError(
+                "step-failed",
+                f'query "{self.name}" has stopped at a step that failed',
+                detail=str(self.failure or error),
+            ) from error
 
     def step(self, spark: SparkSession, clock: Instant | None = None) -> Manifest:
         """Takes all that was fed so far, in one step."""
@@ -93,6 +149,8 @@ class Run:
             if entries:
                 moved[str(source)] = entries[-1][0] + 1
         arrived = arrow_arrivals(spark, shape, tables)
+        if clock is None and follows_clock(self.lowered.declarations):
+            clock = self.clock()
         return self.run_step(spark, version, arrived, Step(advances, clock, moved))
 
     def shape(self, spark: SparkSession) -> Shape:
@@ -117,14 +175,3 @@ class Run:
         return Runner(
             spark, self.lowered.physical, self.lowered.declarations, self.root, self.shards
         )
-
-
-def _same_shards(root: str, name: str, shards: int) -> int:
-    latest = Journal(root).latest()
-    if latest is not None and latest.shards != shards:
-        raise StateError(
-            "shards-differ",
-            f'query "{name}" has its state in {latest.shards} shards, not {shards}',
-            hint=f"Engine(..., shards={latest.shards})",
-        )
-    return shards

@@ -75,7 +75,8 @@ def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declar
         values[op] = _op_text(declaration, f"`{names[declaration.op.casefold()]}`")
     else:
         values[op] = f"'{default_op(declaration).value}'"
-    values[offset] = "monotonically_increasing_id()"
+    if not frame.isStreaming:
+        values[offset] = "monotonically_increasing_id()"
     if _MALFORMED in frame.columns:
         values[malformed] = _MALFORMED
     columns = [f"{source} AS {TAG}", f"0 AS {SHARD}"]
@@ -94,9 +95,12 @@ def _op_text(declaration: Declaration, column: str) -> str:
 
 
 def read_files(
-    spark: SparkSession, files: FileSource, declaration: Declaration, streaming: bool
+    spark: SparkSession, files: FileSource, declaration: Declaration, zone: str, streaming: bool
 ) -> DataFrame:
-    """The files of a source; text that is no row of it stands in a column of its own."""
+    """The files of a source; text that is no row of it stands in a column of its own.
+
+    ``zone`` is for times that are written without one.
+    """
     if files.format not in _FORMATS:
         raise SourceError(
             "unknown-format",
@@ -109,8 +113,11 @@ def read_files(
         columns.append(f"{_MALFORMED} STRING")
         options["columnNameOfCorruptRecord"] = _MALFORMED
         options["mode"] = "PERMISSIVE"
+        options.setdefault("timeZone", zone)
     if files.format == "csv":
         options.setdefault("header", "true")
+        # Columns are found by their names: a file whose header has others is no file of this.
+        options.setdefault("enforceSchema", "false")
     reader: Any = spark.readStream if streaming else spark.read
     frame: DataFrame = (
         reader.format(files.format).schema(", ".join(columns)).options(**options).load(files.path)

@@ -14,9 +14,8 @@ from ebbtide.runtime.feed import FeedLog
 from ebbtide.runtime.lowering import Lowered, lower
 from ebbtide.runtime.run import Run
 from ebbtide.runtime.sources import arrivals_of, is_stream, read_files
-from ebbtide.runtime.step import Step
 from ebbtide.runtime.types import spark_type
-from ebbtide.sql.catalog import ViewEntry
+from ebbtide.sql.catalog import FileSource, ViewEntry
 from ebbtide.sql.syntax import Emit
 
 if TYPE_CHECKING:
@@ -33,7 +32,17 @@ def started(engine: Engine, query: Query, trigger: dict[str, Any] | None = None)
             "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
         )
     lowered = lower(query.analysis.plan)
-    run = Run(query.name, engine.root_of(query.name), lowered, engine.shards)
+    run = Run(query, lowered)
+    try:
+        _bind_all(engine, run, trigger or {})
+    except BaseException:
+        run.stop()
+        raise
+    return run
+
+
+def _bind_all(engine: Engine, run: Run, trigger: dict[str, Any]) -> None:
+    lowered = run.lowered
     given = dict(lowered.given)
     streams: dict[int, DataFrame] = {}
     static: dict[int, Callable[[], DataFrame]] = {}
@@ -50,8 +59,7 @@ def started(engine: Engine, query: Query, trigger: dict[str, Any] | None = None)
                 "mixed-sources",
                 "streams fed by hand and streams of files or DataFrames cannot be run together yet",
             )
-        _stream(engine, run, streams, trigger or {})
-    return run
+        _stream(engine, run, streams, trigger)
 
 
 def _bind(
@@ -70,7 +78,7 @@ def _bind(
         logs[number] = engine.log_of(declaration)
     elif is_stream(declaration):
         if frame is None and entry.files is not None:
-            frame = read_files(engine.spark, entry.files, declaration, streaming=True)
+            frame = _files(engine, entry.files, declaration, True)
         if frame is not None:
             streams[number] = frame
     else:
@@ -84,7 +92,13 @@ def _static(engine: Engine, declaration: Declaration) -> DataFrame:
     entry = engine.entry_of(declaration)
     if isinstance(entry, ViewEntry) or entry.files is None:
         raise SourceError("not-a-source", f'"{entry.name}" has no files')
-    return read_files(engine.spark, entry.files, declaration, streaming=False)
+    return _files(engine, entry.files, declaration, False)
+
+
+def _files(
+    engine: Engine, files: FileSource, declaration: Declaration, streaming: bool
+) -> DataFrame:
+    return read_files(engine.spark, files, declaration, engine.zone.key, streaming)
 
 
 def _given(engine: Engine, lowered: Lowered, number: int) -> DataFrame:
@@ -109,10 +123,7 @@ def _stream(
     if union is None:
         return
 
-    def batch(rows: DataFrame, version: int) -> None:
-        run.run_step(rows.sparkSession, version, rows, Step())
-
-    writer = union.writeStream.queryName(run.name).foreachBatch(batch)
+    writer = union.writeStream.queryName(run.name).foreachBatch(run.batch)
     writer = writer.option("checkpointLocation", os.path.join(run.root, "checkpoint"))
     if trigger:
         writer = writer.trigger(**trigger)

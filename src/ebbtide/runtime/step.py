@@ -9,40 +9,28 @@ is not run again.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import Frontier, InputFrontier, now
 from ebbtide.core.time import INF, NEG_INF, Instant
-from ebbtide.errors import InternalError
+from ebbtide.errors import InternalError, StateError
 from ebbtide.kernels.kernel import Times
 from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.arrivals import Arrivals
 from ebbtide.runtime.exchange import Passage, passed
-from ebbtide.runtime.frontiers import restored, stored
+from ebbtide.runtime.frontiers import restored
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.physical import OUTPUT, Edge, FromOperator, Line, Physical
+from ebbtide.runtime.record import Record, Step
 from ebbtide.runtime.shape import DESCRIPTION, SHARD, UNUSED, Shape
 from ebbtide.runtime.worker import Job, LastTask, OutputTask, Place, StageTask
 from ebbtide.state.manifest import Manifest, Manifests
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What a step takes in beside rows: promises by source, and one reading of the clock.
-
-    ``positions`` are those of the logs that the step has read up to.
-    """
-
-    advances: Mapping[int, Instant] = field(default_factory=dict)
-    clock: Instant | None = None
-    positions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +60,15 @@ class Runner:
     def step(self, version: int, arrived: DataFrame, step: Step) -> Manifest:
         """Runs the step that makes a version, or gives the one that it made."""
         manifests = Manifests(Place(self.root, version).store())
-        if version in manifests.versions():
+        versions = manifests.versions()
+        if version in versions:
             return manifests.load(version)
+        if versions and version < versions[-1]:
+            raise StateError(
+                "checkpoint-behind",
+                f"the state is at version {versions[-1]}, and step {version} comes too late for it",
+                hint="restore the checkpoint that belongs to it, or start under another name",
+            )
         previous = manifests.load(version - 1) if version else None
         manifests.start(version)
         if previous is not None:
@@ -83,12 +78,15 @@ class Runner:
             frontier.read(step.clock) for frontier in restored(previous, self.declarations)
         )
         exchanged = self._entered(arrivals, arrivals.observed(arrived, before))
-        frozen, seen = _frozen(self.spark, exchanged)
-        after = arrivals.committed(before, seen, step.advances)
+        frozen, observed = _frozen(self.spark, exchanged)
+        seen = arrivals.committed(before, observed, step.advances)
+        after = seen.frontiers
         moment = previous.details["now"] if previous else NEG_INF
         times = self._times(after, moment)
         texts = self._run(frozen, version, Moment(before, after, times))
-        manifest = self._manifest(version, texts, after, times, step)
+        names = tuple(operator.name for operator in self.physical.operators)
+        record = Record(version, self.shards, names, texts)
+        manifest = record.manifest(seen, times[OUTPUT].now, step, previous)
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
         return manifest
@@ -212,49 +210,6 @@ class Runner:
             )
             for number, operator in enumerate(self.physical.operators)
         } | {OUTPUT: Times(moment, moved, ())}
-
-    def _manifest(
-        self,
-        version: int,
-        texts: list[Any],
-        after: tuple[InputFrontier, ...],
-        times: Mapping[int, Times],
-        step: Step,
-    ) -> Manifest:
-        areas: dict[str, dict[int, Any]] = defaultdict(dict)
-        files: dict[str, list[Any]] = {"output": [], "unused": []}
-        metrics: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for text in texts:
-            if "operator" in text:
-                areas[text["operator"]][text["shard"]] = text["areas"]
-                for name in ("rows_in", "rows_out", "rows_stored", "bytes_stored"):
-                    metrics[text["operator"]][name] += text[name]
-            for kind, found in files.items():
-                if kind in text:
-                    found.append({"file": text[kind], "rows": text["rows"]})
-        for operator in self.physical.operators:
-            if sorted(areas[operator.name]) != list(range(self.shards)):
-                raise InternalError(
-                    "missing-description",
-                    f"{operator.name} did not report from every shard in step {version}",
-                )
-        return Manifest(
-            version=version,
-            shards=self.shards,
-            areas={
-                name: tuple(tuple(found[shard]) for shard in range(self.shards))
-                for name, found in areas.items()
-            },
-            frontiers=stored(after),
-            clock=step.clock,
-            details={
-                "positions": dict(step.positions),
-                "now": times[OUTPUT].now,
-                "output": sorted(files["output"], key=lambda f: f["file"]),
-                "unused": sorted(files["unused"], key=lambda f: f["file"]),
-                "metrics": {name: dict(counts) for name, counts in metrics.items()},
-            },
-        )
 
 
 def _line(frontiers: tuple[InputFrontier, ...], line: Line) -> Frontier:

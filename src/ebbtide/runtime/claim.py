@@ -1,0 +1,96 @@
+"""A run's hold on the directory of its query.
+
+Law: one run at a time has a query's directory; it belongs to the same query in the same number of
+shards as before; and what a crash left there, and no manifest names, is gone before the first
+step.  The claim ends with the run, or with its process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Iterable
+from typing import IO
+
+from ebbtide.core.declaration import Declaration
+from ebbtide.errors import StateError
+from ebbtide.runtime.archive import KINDS
+from ebbtide.runtime.journal import Journal
+from ebbtide.state.manifest import Manifests
+from ebbtide.state.store import DirectoryStore
+
+
+class Claim:
+    """The lock on a query's directory, held until it is released."""
+
+    def __init__(self, root: str, name: str) -> None:
+        os.makedirs(root, exist_ok=True)
+        self.root = root
+        self.name = name
+        self._file: IO[str] | None = open(f"{root}/lock", "a", encoding="utf-8")  # noqa: SIM115
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise StateError(
+                "state-in-use",
+                f'query "{name}" is running already, here or in another process',
+                detail=f"its state is in {root}",
+                hint="stop that run first, or give this one another name",
+            ) from error
+
+    def release(self) -> None:
+        """Lets another run have the directory."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def check(self, sql: str, declarations: Iterable[Declaration], shards: int) -> None:
+        """Holds that the directory is this query's, and makes it so if it is nobody's yet."""
+        told = {"sql": sql, "sources": [repr(d) for d in declarations], "shards": shards}
+        path = f"{self.root}/query.json"
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                self._compare(json.load(file), told)
+            return
+        temporary = f"{self.root}/.{uuid.uuid4().hex}.tmp"
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(told, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def _compare(self, known: dict[str, object], told: dict[str, object]) -> None:
+        if known["shards"] != told["shards"]:
+            raise StateError(
+                "shards-differ",
+                f'query "{self.name}" has its state in {known["shards"]} shards,'
+                f" not {told['shards']}",
+                hint=f"Engine(..., shards={known['shards']})",
+            )
+        for part in ("sql", "sources"):
+            if known[part] != told[part]:
+                raise StateError(
+                    "query-differs",
+                    f'the state of "{self.name}" belongs to another query',
+                    detail=f"it was made by {known[part]}",
+                    hint="give this query another name",
+                )
+
+    def sweep(self) -> set[str]:
+        """Removes what no manifest names, and gives the names; called before the first step."""
+        orphans: set[str] = set()
+        if os.path.isdir(f"{self.root}/state"):
+            orphans |= Manifests(DirectoryStore(f"{self.root}/state")).sweep()
+        entries = list(Journal(self.root).entries())
+        named = {file for entry in entries for file in (*entry.output, *entry.unused)}
+        for directory in (*KINDS, "journal"):
+            path = f"{self.root}/{directory}"
+            for name in os.listdir(path) if os.path.isdir(path) else ():
+                file = f"{directory}/{name}"
+                if name.startswith(".") or (directory in KINDS and file not in named):
+                    os.remove(f"{self.root}/{file}")
+                    orphans.add(file)
+        return orphans

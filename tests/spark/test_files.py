@@ -1,0 +1,190 @@
+"""Queries over directories of files, as Structured Streaming runs them, against the reference."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from tests.spark.files import as_csv, as_json, as_parquet, put
+from tests.spark.law import Feeding, Oracle, check, some_rows
+
+from ebbtide.errors import SourceError, StateError
+from ebbtide.runtime.engine import Engine
+from ebbtide.runtime.journal import Journal
+from ebbtide.runtime.query import Query
+from ebbtide.testing import Clock
+
+ONE = "OPTIONS (maxFilesPerTrigger '1')"
+WAYS = """
+CREATE STREAM l (a BIGINT, b BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+  RETAIN 6 SECONDS FROM FILES '{data}/l' FORMAT json {one};
+CREATE STREAM r (a BIGINT, c BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+  RETAIN 6 SECONDS FROM FILES '{data}/r' FORMAT csv {one};
+CREATE TABLE n (a BIGINT, name STRING) FROM FILES '{data}/n' FORMAT parquet;
+"""
+JOIN = """SELECT l.b, r.c, n.name FROM l [RANGE 5 SECONDS] JOIN r [RANGE 3 SECONDS] ON l.a = r.a
+  LEFT JOIN n ON n.a = l.a"""
+NAMES = [(0, "zero"), (1, "one"), (2, "two")]
+
+
+def joined(spark: SparkSession, path: Path) -> Query:
+    engine = Engine(path / "state", spark=spark, shards=2)
+    engine.execute(WAYS.format(data=path, one=ONE))
+    return engine.query(JOIN, "files_joined")
+
+
+def write_names(path: Path, names: list[tuple[int, str]], number: int) -> None:
+    columns = {"a": pa.array([a for a, _ in names]), "name": pa.array([n for _, n in names])}
+    put(path / "n", number, as_parquet(columns))
+
+
+def write_step(path: Path, rng: random.Random, step: int) -> dict[str, Feeding]:
+    low = max(0, 4 * step - 3)
+    l_rows, r_rows = (some_rows(rng, 2, 5, low, low + 6) for _ in range(2))
+    put(path / "l", step, as_json("a b at".split(), l_rows))
+    put(path / "r", step, as_csv("a c at".split(), r_rows))
+    fed = {
+        "l": Feeding([("insert", row) for row in l_rows]),
+        "r": Feeding([("insert", row) for row in r_rows]),
+    }
+    if step == 0:
+        fed["n"] = Feeding([("insert", row) for row in NAMES])
+    return fed
+
+
+def test_files_are_taken_step_by_step_and_on_after_a_restart(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_names(tmp_path, NAMES, 0)
+    query = joined(spark, tmp_path)
+    oracle = Oracle.of([entry.declaration for entry in query.engine.catalog])
+    rng = random.Random(5)
+    fed = [write_step(tmp_path, rng, step) for step in range(2)]
+    run = query.start()
+    run.process_all_available()
+    assert run.active
+    for step in fed:
+        oracle.take(step)
+    check(query.engine, query, oracle)
+    with pytest.raises(StateError, match="state-in-use"):
+        joined(spark, tmp_path).start()
+    run.stop()
+    assert not run.active
+    # A static table is what it was at the first step.
+    write_names(tmp_path, [(3, "three")], 1)
+    again = joined(spark, tmp_path)
+    run = again.start()
+    oracle.take(write_step(tmp_path, rng, 2))
+    run.process_all_available()
+    assert run.status.version == 2
+    check(again.engine, again, oracle)
+    run.stop()
+
+
+def test_the_state_of_another_query_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    write_names(tmp_path, NAMES, 0)
+    write_step(tmp_path, random.Random(0), 0)
+    joined(spark, tmp_path).start().stop()
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(WAYS.format(data=tmp_path, one=ONE))
+    with pytest.raises(StateError, match="query-differs"):
+        engine.query("SELECT a FROM l [NOW]", "files_joined").start()
+    engine = Engine(tmp_path / "state", spark=spark, shards=3)
+    engine.execute(WAYS.format(data=tmp_path, one=ONE))
+    with pytest.raises(StateError, match=r"shards=2"):
+        engine.query(JOIN, "files_joined").start()
+
+
+def test_bad_rows_are_kept_with_their_reasons(spark: SparkSession, tmp_path: Path) -> None:
+    clock = Clock("1970-01-01 00:01:00")
+    engine = Engine(tmp_path / "state", spark=spark, shards=2, clock=clock)
+    engine.execute(f"""
+        CREATE STREAM j (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          NOT BEYOND 1 MINUTE FROM FILES '{tmp_path}/j' FORMAT json {ONE};
+        CREATE STREAM c (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/c' FORMAT csv {ONE};""")
+    good = [(1, 10_000_000), (2, 20_000_000)]
+    bad = ['{"a": "many", "at": "1970-01-01 00:00:20"}', "{broken", '{"a": 3}']
+    far = '{"a": 4, "at": "1970-01-01 00:09:00"}'
+    put(tmp_path / "j", 0, as_json(["a", "at"], good, *bad, far))
+    put(tmp_path / "j", 1, as_json(["a", "at"], [(5, 12_000_000)]))
+    put(tmp_path / "c", 0, as_csv(["a", "at"], good, "x,1970-01-01 00:00:20", "3,", "4,soon"))
+    query = engine.query(
+        "SELECT a FROM j [RANGE 1 HOUR] UNION ALL SELECT a FROM c [RANGE 1 HOUR]", "files_bad"
+    )
+    run = query.start()
+    run.process_all_available()
+    reasons = sorted((row.reason, row.row) for row in engine.late("j").collect())
+    assert [reason for reason, _ in reasons] == [
+        "beyond",
+        "late",
+        "malformed",
+        "malformed",
+        "null-time",
+    ]
+    assert ("malformed", bad[0]) in reasons
+    assert ("malformed", bad[1]) in reasons
+    assert sorted(row.reason for row in engine.late("c").collect()) == [
+        "malformed",
+        "malformed",
+        "null-time",
+    ]
+    assert sorted(row.a for row in query.snapshot().collect()) == [1, 1, 2, 2]
+    engine.stop()
+
+
+def test_a_table_of_changes_keeps_the_order_of_its_files(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(f"""
+        CREATE TABLE t (id BIGINT, v BIGINT, op STRING, at TIMESTAMP, PRIMARY KEY (id),
+          PROGRESS FOR at AS at - INTERVAL 4 SECONDS) TIME at OP op RETAIN 6 SECONDS
+          FROM FILES '{tmp_path}/t' FORMAT json {ONE};""")
+    names = "id v op at".split()
+    steps = [
+        [(1, 10, "upsert", 5_000_000), (2, 20, "c", 6_000_000), (1, 11, "upsert", 5_000_000)],
+        [(1, 12, "upsert", 5_000_000), (2, None, "end", 7_000_000), (3, 1, "odd", 8_000_000)],
+    ]
+    for number, rows in enumerate(steps):
+        put(tmp_path / "t", number, as_json(names, rows))
+    query = engine.query("SELECT id, v FROM t", "files_changes")
+    run = query.start(trigger={"availableNow": True})
+    assert run.await_termination()
+    assert [tuple(row) for row in query.snapshot("1970-01-01 00:00:06.5").collect()] in (
+        [(1, 12), (2, 20)],
+        [(2, 20), (1, 12)],
+    )
+    assert [tuple(row) for row in query.snapshot().collect()] == [(1, 12)]
+    assert [row.reason for row in engine.late("t").collect()] == ["unknown-op"]
+    assert not run.active
+    engine.stop()
+
+
+def test_a_step_that_fails_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(f"""
+        CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/s' FORMAT csv;""")
+    put(tmp_path / "s", 0, as_csv(["wrong", "at"], [(1, 1_000_000)]))
+    run = engine.query("SELECT a FROM s [NOW]", "files_failing").start()
+    with pytest.raises(SourceError, match="step-failed"):
+        run.process_all_available()
+    assert not run.active
+    assert list(Journal(run.root).entries()) == []
+    engine.stop()
+
+
+def test_a_repeated_step_sees_the_clock_of_its_first_try(tmp_path: Path) -> None:
+    from ebbtide.runtime.clock import Readings
+
+    clock = Clock(5)
+    readings = Readings(str(tmp_path))
+    assert readings.of(0, clock) == 5
+    clock.set(9)
+    assert readings.of(0, clock) == 5
+    assert readings.of(1, clock) == 9
+    assert Readings(str(tmp_path)).of(1, Clock(20)) == 9
