@@ -18,6 +18,7 @@ from ebbtide.analysis.rules import behind
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.temporal.edge import FROM
 from ebbtide.analysis.temporal.sources import retentions
+from ebbtide.analysis.verdict import passing_node
 from ebbtide.core.change import Change, consolidate, restrict
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF
@@ -90,8 +91,8 @@ def progress_is_never_ahead(plan: Relation, steps: list[Step]) -> str | None:
 
 def what_has_passed_stays(plan: Relation, steps: list[Step]) -> str | None:
     """Rows that were final after a step are the same, no more and no less, at the end."""
-    root = examine(plan)
-    simulation, output, seen = Simulation(plan), [], []
+    root = passing_node(examine(plan))
+    simulation, output, seen = Simulation(root.relation), [], []
     for step in steps:
         output.extend(simulation.step(step.arrived, step.now))
         seen.append((frontiers(step), consolidate(output)))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import keys as keys_
 from ebbtide.analysis import monotonicity as monotonicity_
 from ebbtide.analysis import size as size_
@@ -18,7 +18,7 @@ from ebbtide.analysis.formula.progress import Bound
 from ebbtide.analysis.keep import Kept, kept_inputs
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
-from ebbtide.analysis.passing import Finality, finality
+from ebbtide.analysis.passing import Finality, finality, passed_on
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.storing import Store, stores_of
 from ebbtide.analysis.temporal.derivation import derive as derive_temporal
@@ -73,7 +73,10 @@ def _node(
     monotonicity = monotonicity_.derive(relation, tuple(node.monotonicity for node in below))
     size = size_.derive(relation, tuple(node.size for node in below))
     kept = kept_inputs(relation, edges, retain)
-    node = Node(relation, below, edge, keys, monotonicity, size, finality(edge, monotonicity, lag))
+    final = finality(edge, monotonicity, lag)
+    if isinstance(relation, Map | Alias | Filter | View):
+        final = passed_on(final, below[0].finality)
+    node = Node(relation, below, edge, keys, monotonicity, size, final)
     return replace(node, kept=kept, stores=stores_of(relation, below, kept))
 
 

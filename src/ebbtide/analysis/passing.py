@@ -11,7 +11,7 @@ RETAIN; its progress counts that much less here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ebbtide.analysis.formula.conditions import After, Frontiers
@@ -45,13 +45,15 @@ class When(Enum):
 class Finality:
     """When rows of a node are final: by which attributes, each with how far it has come.
 
-    ``columns`` are the attributes' positions; ``from`` of a snapshot has none.
+    ``columns`` are the attributes' positions; ``from`` of a snapshot has none.  Where a projection
+    has left out the times, rows pass ``depth`` nodes below it, and it only passes them on.
     """
 
     when: When
     reason: str
     progress: tuple[tuple[Var, Value], ...] = ()
     columns: tuple[tuple[int, Var], ...] = ()
+    depth: int = 0
 
     @property
     def waits(self) -> tuple[After, ...]:
@@ -111,6 +113,13 @@ def finality(edge: Edge, monotonicity: Monotonicity, lag: Mapping[Bound, Duratio
     return Finality(
         When.BY_PROGRESS, f"by progress of {names}", progress, tuple(edge.columns.items())
     )
+
+
+def passed_on(own: Finality, below: Finality) -> Finality:
+    """When rows are final that an operator makes one by one from those of its input."""
+    if own.when is When.NEVER and below.when is When.BY_PROGRESS:
+        return replace(below, depth=below.depth + 1)
+    return own
 
 
 def _needed(progress: list[tuple[Var, Value]], edge: Edge) -> tuple[tuple[Var, Value], ...]:

@@ -12,16 +12,20 @@ from typing import Protocol
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.combination import Difference, Intersection, MaxUnion, StrictDifference
+from ebbtide.algebra.expression import Ref
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.analysis.formula.conditions import After
+from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.formula.streambound import Clause
 from ebbtide.analysis.keep import Kept
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.analysis.ordered import horizon_of
 from ebbtide.analysis.rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.temporal.edge import TO, Edge
+from ebbtide.core.types import TIMESTAMP
 
 BAGS = frozenset({"MEDIAN", "PERCENTILE", "PERCENTILE_DISC", "COLLECT"})
 """Aggregates whose accumulator is all of the values."""
@@ -99,10 +103,28 @@ def _instead(relation: Relation, source: Input) -> str:
             return "an accumulator for each group" if folds else ""
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             return "" if source.keys.candidates else "a count for each different row"
+        case Over() if _runs(relation, source):
+            return "an accumulator for each partition, and the later rows"
         case TopN() if not source.monotonicity.has_negatives and not source.edge.is_snapshot:
             return f"the first {relation.offset + relation.count} rows"
         case _:
             return ""
+
+
+def _runs(node: Over, source: Input) -> bool:
+    """Whether values run on in the order of a time, so that what is settled can be folded."""
+    order = node.order_by[0] if node.order_by else None
+    if source.edge.is_snapshot or order is None or order.descending:
+        return False
+    if not isinstance(order.expression, Ref) or order.expression.type != TIMESTAMP:
+        return False
+    place = source.edge.schema.index(order.expression.column)
+    if horizon_of(place, source.edge, {}) == NEVER or order.expression.column.nullable:
+        return False
+    frame = node.frame
+    runs = frame is None or (frame.start is None and frame.end is not None and frame.end <= 0)
+    names = {framed.call.name for framed in node.calls}
+    return runs and not names & BAGS and "LEAD" not in names
 
 
 def _has_keys(relation: Relation) -> bool:

@@ -50,7 +50,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is proved about a query; ``plan`` is what has to run."""
+    """What is proved about a query; ``plan`` is what has to run.
+
+    ``held`` is what waits under EMIT FINAL, of the output of ``passing_node(root)``.
+    """
 
     plan: Relation
     emit: Emit
@@ -85,7 +88,8 @@ def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
     root = examine(placed)
     held: tuple[Store, ...] = ()
     if emit is Emit.FINAL and root.finality.when is When.BY_PROGRESS:
-        held = stores_of(placed, (root,), (held_back(root.edge, root.finality.waits),))
+        node = passing_node(root)
+        held = stores_of(placed, (node,), (held_back(node.edge, node.finality.waits),))
     return Analysis(placed, emit, root, held, Verdict(root.finality, _state(root, held)))
 
 
@@ -109,6 +113,14 @@ def check(plan: Relation, emit: Emit = Emit.CHANGES, allow_unbounded: bool = Fal
             hint=advice.to_forget(node, store),
         )
     return analysis
+
+
+def passing_node(root: Node) -> Node:
+    """The node whose rows are held under EMIT FINAL until they pass."""
+    node = root
+    for _ in range(root.finality.depth):
+        (node,) = node.inputs
+    return node
 
 
 def worst(root: Node) -> tuple[Node, Store]:

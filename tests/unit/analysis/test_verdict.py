@@ -76,6 +76,22 @@ def test_an_answer_that_is_never_final_is_refused_only_under_final() -> None:
     )
 
 
+def test_a_projection_without_the_time_passes_on_what_is_final_below_it() -> None:
+    query = WORLD.checked(
+        "SELECT o.id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM payments p WHERE "
+        "p.order_id = o.id AND p.paid_at BETWEEN o.placed_at AND o.placed_at + INTERVAL 2 MINUTES) "
+        "EMIT FINAL"
+    )
+    assert query.verdict.finality.depth == 1
+    assert str(query.verdict.finality) == (
+        "when o.placed_at <= min(progress(orders.placed_at), progress(payments.paid_at) - 2 min)"
+    )
+    assert [str(store.rule) for store in query.held] == [
+        "keep while o.placed_at > min(progress(orders.placed_at), "
+        "progress(payments.paid_at) - 2 min)"
+    ]
+
+
 def test_without_a_promise_nothing_is_final_and_the_hint_is_to_make_one() -> None:
     with pytest.raises(TemporalError) as refused:
         WORLD.checked("SELECT id, at, COUNT(*) AS n FROM silent GROUP BY id, at EMIT FINAL")
@@ -92,6 +108,10 @@ def test_without_a_promise_nothing_is_final_and_the_hint_is_to_make_one() -> Non
         ("SELECT id, SUM(total) AS s FROM orders [UNBOUNDED] GROUP BY id", "per key"),
         ("SELECT id, MEDIAN(total) AS m FROM orders GROUP BY id", "unbounded"),
         ("SELECT DISTINCT id FROM orders", "per key"),
+        ("SELECT id, SUM(total) OVER (PARTITION BY id ORDER BY placed_at) AS s FROM orders",
+         "per key"),
+        ("SELECT id, LAG(total) OVER (PARTITION BY id ORDER BY placed_at) AS s FROM orders",
+         "per key"),
         ("SELECT id, total FROM orders [PARTITION BY id ROWS 1]", "per key"),
         ("SELECT o.id FROM orders [RANGE 1 HOUR] o JOIN customers c ON o.id = c.id",
          "as much as a table holds"),

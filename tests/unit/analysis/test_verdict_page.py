@@ -7,7 +7,7 @@ from analysed import World, rules
 from ebbtide.errors import TemporalError
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "verdict.md"
-BLOCK = re.compile(r"```(sql|text)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```(sql|text)[^\n]*\n(.*?)```", re.DOTALL)
 
 
 def said(world: World, sql: str) -> list[str]:
