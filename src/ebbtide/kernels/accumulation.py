@@ -72,7 +72,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Accumulators:
-    """Words and reals of each group, a line each; or of each mark, a column each."""
+    """The words and reals of each group, a line each."""
 
     whole: Hashes
     real: npt.NDArray[np.float64]
@@ -84,6 +84,28 @@ class Accumulators:
             np.zeros((count, 1 + sum(m.wholes for m in moments)), np.uint64),
             np.zeros((count, sum(m.reals for m in moments)), np.float64),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What results are made of, an array of words or reals each, over all marks.
+
+    The same as the accumulators, except that a REAL moment shows one word for its NaNs and
+    infinities (bits 1, 2 and 4), and of its reals only the pairs.
+    """
+
+    whole: Hashes
+    real: npt.NDArray[np.float64]
+
+
+def places_of(moments: tuple[Moment, ...]) -> list[tuple[int, int]]:
+    """For each moment where its words and reals begin in the lines."""
+    result, whole, real = [], 1, 0
+    for moment in moments:
+        result.append((whole, real))
+        whole += 2 if moment.kind is Kind.REAL else moment.wholes
+        real += max(0, moment.reals - 2)
+    return result
 
 
 def plan_of(moments: tuple[Moment, ...]) -> Ints:
@@ -162,6 +184,47 @@ def _settle(plan: Any, whole: Any, real: Any, g: int) -> Any:
 
 
 @njit(cache=True)
+def line_widths(plan: Any) -> Any:
+    """How many words and reals are shown of each mark."""
+    wholes, reals = 1, 0
+    for m in range(len(plan)):
+        if plan[m, 0] == 1:
+            wholes += 7 if plan[m, 1] else 4
+        elif plan[m, 0] == 2:
+            wholes += 2
+            reals += 4 if plan[m, 1] else 2
+        else:
+            wholes += 1
+    return wholes, reals
+
+
+@njit(cache=True, inline="always")
+def _show(plan: Any, whole: Any, real: Any, g: int, wholes: Any, lines: Any, mark: int) -> None:
+    """Writes what results are made of, for one mark."""
+    wholes[0, mark] = whole[g, 0]
+    to, real_to = 1, 0
+    for m in range(len(plan)):
+        kind, squares, at, real_at = plan[m, 0], plan[m, 1], plan[m, 2], plan[m, 3]
+        wholes[to, mark] = whole[g, at]
+        to += 1
+        if kind == 1:
+            for k in range(1, 7 if squares else 4):
+                wholes[to, mark] = whole[g, at + k]
+                to += 1
+        elif kind == 2:
+            special = np.uint64(whole[g, at + 1] != 0)
+            special |= np.uint64(2 * (whole[g, at + 2] != 0))
+            wholes[to, mark] = special | np.uint64(4 * (whole[g, at + 3] != 0))
+            to += 1
+            lines[real_to, mark] = real[g, real_at]
+            lines[real_to + 1, mark] = real[g, real_at + 1]
+            if squares:
+                lines[real_to + 2, mark] = real[g, real_at + 4]
+                lines[real_to + 3, mark] = real[g, real_at + 5]
+            real_to += 4 if squares else 2
+
+
+@njit(cache=True)
 def sweep(
     plan: Any,
     whole: Any,
@@ -181,10 +244,12 @@ def sweep(
     """The accumulators at every mark, a column each, from sorted events.
 
     ``whole`` and ``real`` are moved along: they end as the accumulators after the last event of
-    each group.  Gives words, reals, and which groups had a sum that cannot be trusted.
+    each group.  Gives the words and reals of `Lines`, and which groups had a sum that cannot be
+    trusted.
     """
-    wholes = np.empty((whole.shape[1], len(last)), np.uint64)
-    lines = np.empty((real.shape[1], len(last)), np.float64)
+    width, real_width = line_widths(plan)
+    wholes = np.empty((width, len(last)), np.uint64)
+    lines = np.empty((real_width, len(last)), np.float64)
     doubtful = np.zeros(len(whole), np.bool_)
     i = 0
     for mark in range(len(last)):
@@ -198,8 +263,5 @@ def sweep(
         g = marked[mark]
         if not _settle(plan, whole, real, g):
             doubtful[g] = True
-        for k in range(whole.shape[1]):
-            wholes[k, mark] = whole[g, k]
-        for k in range(real.shape[1]):
-            lines[k, mark] = real[g, k]
+        _show(plan, whole, real, g, wholes, lines, mark)
     return wholes, lines, doubtful

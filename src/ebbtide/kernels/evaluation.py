@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.errors import EvaluationError
-from ebbtide.kernels.accumulation import Accumulators, Moment, Values, plan_of, sweep
+from ebbtide.kernels.accumulation import Accumulators, Lines, Moment, Values, plan_of, sweep
 from ebbtide.kernels.call import CHOICES, PLACES, Call
 from ebbtide.kernels.choosing import at_places, best, counts
 from ebbtide.kernels.exact import ExactSums
@@ -81,7 +81,7 @@ class Sweep:
         events = events_of(spans, since, now, marks, values)
         start = Accumulators.zeros(groups, moments)
         whole, real, doubtful = swept(plan_of(moments), start, 1, events, spans, values)
-        self.lines = Accumulators(whole, real)
+        self.lines = Lines(whole, real)
         self.doubtful: Mask = doubtful
 
     def result(self, call: Call, moment: Moment) -> Any:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ebbtide.errors import EvaluationError
-from ebbtide.kernels.accumulation import Accumulators, Kind, Moment, Values, plan_of
+from ebbtide.kernels.accumulation import Kind, Lines, Moment, Values, places_of
 from ebbtide.kernels.arithmetic import quotients, variances
 from ebbtide.kernels.call import Call, is_true
 from ebbtide.kernels.whole_numbers import (
@@ -69,11 +69,11 @@ def result_of(
     moment: Moment,
     index: int,
     moments: tuple[Moment, ...],
-    lines: Accumulators,
+    lines: Lines,
     scale: int,
 ) -> Any:
     """The column of a call's results, one for each mark; ``scale`` is that of its argument."""
-    _, _, at, real_at = plan_of(moments)[index].tolist()
+    at, real_at = places_of(moments)[index]
     count = lines.whole[at].view(np.int64)
     if call.function == "COUNT":
         return pa.array(count)
@@ -88,27 +88,26 @@ def result_of(
     return _variance_of_wholes(call, sums, squares, count, scale)
 
 
-def _of_reals(call: Call, count: Any, lines: Accumulators, at: int, real_at: int) -> Any:
-    nans, above, below = (lines.whole[at + k].view(np.int64) for k in (1, 2, 3))
+def _of_reals(call: Call, count: Any, lines: Lines, at: int, real_at: int) -> Any:
+    special = lines.whole[at + 1]
     high, low = lines.real[real_at], lines.real[real_at + 1]
     divisor = _divisor(call, count)
     absent = (count == 0) | (divisor == 0)
     safe = np.maximum(divisor, 1).astype(np.float64)
-    special = (nans | above | below) != 0
     if call.function == "SUM":
-        values = high
+        values = high + 0.0
     elif call.function == "AVG":
         values = quotients(high, low, safe)
     else:
-        squares = lines.real[real_at + 4], lines.real[real_at + 5]
+        squares = lines.real[real_at + 2], lines.real[real_at + 3]
         values = variances(high, low, *squares, np.maximum(count, 1), safe)
-        values = np.where(special, np.nan, values)
+        values = np.where(special > 0, np.nan, values)
         values = np.sqrt(values) if str(call.function).startswith("STDDEV") else values
         return pa.array(values + 0.0, mask=absent)
     if special.any():
-        both = (nans > 0) | ((above > 0) & (below > 0))
-        infinite = np.where(above > 0, np.inf, -np.inf)
-        values = np.where(special, np.where(both, np.nan, infinite), values)
+        # Bit 1 is a NaN, 2 an infinity above, 4 one below; both infinities make a NaN.
+        shown = np.array([0.0, np.nan, np.inf, np.nan, -np.inf, np.nan, np.nan, np.nan])
+        values = np.where(special > 0, shown[special.astype(np.int64)], values)
     return pa.array(values + 0.0, mask=absent)
 
 

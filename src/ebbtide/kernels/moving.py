@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import NEG_INF
-from ebbtide.kernels.accumulation import Accumulators, Moment, plan_of
+from ebbtide.kernels.accumulation import Accumulators, Lines, Moment, plan_of
 from ebbtide.kernels.call import Call
 from ebbtide.kernels.end_points import next_stored
 from ebbtide.kernels.evaluation import index_of, made_exact, scale_of, swept
@@ -149,7 +149,7 @@ class Sums:
             swept(plan, self.accumulators, -1, events, old, values)
         events = events_of(spans, since, times.now, first, values)
         whole, real, self.doubtful = swept(plan, self.accumulators, 1, events, spans, values)
-        self.lines = Accumulators(whole, real)
+        self.lines = Lines(whole, real)
         self.marks = events.marks
 
     def result(self, call: Call, rows: tuple[Batch, Spans] | None) -> Any:

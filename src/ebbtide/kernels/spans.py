@@ -15,7 +15,7 @@ from numba import njit
 
 from ebbtide.core.time import Instant
 from ebbtide.kernels.accumulation import Values
-from ebbtide.state.arrays import Ints, Mask, differs, order_by
+from ebbtide.state.arrays import Ints, Mask, differs, order_by, ranges
 from ebbtide.state.batch import DIFF, FROM, TO, codes, payload
 from ebbtide.state.columns import ints
 from ebbtide.state.netting import net_points
@@ -136,25 +136,43 @@ def events_of(spans: Spans, since: Ints, upto: Instant, marks: Marks, values: Va
     """
     ids, groups, at = _events(*spans[:3], since, upto, *marks)
     order = order_by(groups, at)
-    ids, groups, at = ids[order], groups[order], at[order]
-    begins = differs([groups, at])
+    ids, last, mark_groups, mark_at = _in_order(ids, groups, at, order)
     if len(values.real):
-        _sort_ties(ids, begins, spans, values)
-    last = np.flatnonzero(np.append(begins[1:], True)) if len(begins) else np.zeros(0, np.int64)
-    return Events(ids, last, Marks(groups[last], at[last]))
+        _sort_ties(ids, last, spans, values)
+    return Events(ids, last, Marks(mark_groups, mark_at))
 
 
-def _sort_ties(ids: Ints, begins: Mask, spans: Spans, values: Values) -> None:
-    tied = ~begins
-    tied[:-1] |= ~begins[1:]
-    places = np.flatnonzero(tied)
-    places = places[ids[places] < 2 * len(spans.rows)]
+def _sort_ties(ids: Ints, last: Ints, spans: Spans, values: Values) -> None:
+    """Puts the events of each mark in order, where there are several."""
+    counts = np.diff(last, prepend=-1)
+    crowded = np.flatnonzero(counts > 1)
+    places = ranges(last[crowded] - counts[crowded] + 1, counts[crowded])
+    runs = np.repeat(crowded, counts[crowded])
+    some = ids[places] < 2 * len(spans.rows)
+    places, runs = places[some], runs[some]
     span = ids[places] >> 1
     rows = spans.rows[span]
     steps = np.where(ids[places] & 1, -spans.diff[span], spans.diff[span])
     keys = [*(real[rows] for real in values.real), *(mask[rows] for mask in values.present)]
-    runs = np.cumsum(begins)[places]
     ids[places] = ids[places][np.lexsort((steps, *keys, runs))]
+
+
+@njit(cache=True)
+def _in_order(ids: Ints, groups: Ints, at: Ints, order: Ints) -> Any:
+    """The ids in order, and the place, group and instant of the last event of each mark."""
+    n = len(order)
+    sorted_ids = np.empty(n, np.int64)
+    last, of, when = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    count = -1
+    for i in range(n):
+        k = order[i]
+        sorted_ids[i] = ids[k]
+        if count < 0 or of[count] != groups[k] or when[count] != at[k]:
+            count += 1
+            of[count], when[count] = groups[k], at[k]
+        last[count] = i
+    count += 1
+    return sorted_ids, last[:count], of[:count], when[:count]
 
 
 @njit(cache=True)

@@ -39,10 +39,9 @@ def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:
     if (major_high - major_low).bit_length() + minor_bits + place_bits > 64:
         if minor_bits + place_bits > 64:
             return None
-        distinct, dense = np.unique(major, return_inverse=True)
-        if (len(distinct) - 1).bit_length() + minor_bits + place_bits > 64:
+        above = _dense(major)
+        if int(above.max()).bit_length() + minor_bits + place_bits > 64:
             return None
-        above = dense.astype(np.uint64)
     else:
         above = (major - major.dtype.type(major_low)).astype(np.uint64)
     word = above << np.uint64(minor_bits)
@@ -51,6 +50,14 @@ def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:
     word |= np.arange(n, dtype=np.uint64)
     word.sort()
     return (word & ((np.uint64(1) << np.uint64(place_bits)) - np.uint64(1))).astype(np.int64)
+
+
+def _dense(values: Hashes | Ints) -> Hashes:
+    """The rank of each value among the distinct ones."""
+    order = np.argsort(values)
+    result = np.empty(len(values), np.uint64)
+    result[order] = np.cumsum(differs([values[order]]))
+    return result
 
 
 def differs(words: Sequence[npt.NDArray[Any]]) -> Mask:

@@ -262,10 +262,13 @@ _OPENED = _OpenedFiles(_OPEN_FILES)
 
 
 def _serialised(batch: Any) -> Any:
-    stream = pa.BufferOutputStream()
+    # Room for the rows, for the schema twice, and for what frames them.
+    room = pa.ipc.get_record_batch_size(batch) + 2 * batch.schema.serialize().size + 4096
+    buffer = pa.allocate_buffer(room)
+    stream = pa.FixedSizeBufferWriter(buffer)
     with pa.ipc.new_file(stream, batch.schema) as writer:
         writer.write_batch(batch)
-    return stream.getvalue()
+    return buffer.slice(0, stream.tell())
 
 
 def _deserialised(file: File, content: Any, trusted: bool) -> Any:
