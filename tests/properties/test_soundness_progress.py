@@ -3,7 +3,12 @@
 from hypothesis import given, note
 
 from ebbtide.algebra.plan_tree import plan_tree
-from soundness import cases, progress_is_never_ahead, what_has_passed_stays
+from soundness import (
+    cases,
+    final_loses_nothing,
+    progress_is_never_ahead,
+    what_has_passed_stays,
+)
 
 
 @given(cases())
@@ -18,3 +23,4 @@ def test_what_has_passed_never_changes(case) -> None:
     plan, steps = case
     note(plan_tree(plan))
     assert what_has_passed_stays(plan, steps) is None
+    assert final_loses_nothing(plan, steps) is None

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
+from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream
 from ebbtide.analysis.analysis import Node, examine
 from ebbtide.analysis.formula.progress import Bound, evaluate
@@ -18,7 +19,7 @@ from ebbtide.analysis.rules import behind
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.temporal.edge import FROM
 from ebbtide.analysis.temporal.sources import retentions
-from ebbtide.analysis.verdict import passing_node
+from ebbtide.analysis.verdict import analyse, passing_node
 from ebbtide.core.change import Change, consolidate, restrict
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF
@@ -140,3 +141,25 @@ def _final(root: Node, changes: tuple[Change, ...], progress: dict[Bound, int]):
 
 def _minus(change: Change) -> Change:
     return -change
+
+
+def final_loses_nothing(plan: Relation, steps: list[Step]) -> str | None:
+    """What EMIT FINAL has shown and what it still holds is the answer; nothing is taken back."""
+    analysis = analyse(plan, Emit.FINAL)
+    finality = analysis.verdict.finality
+    if finality.when is When.NEVER:
+        return None
+    root = passing_node(analysis.root)
+    simulation, held, shown, output = Simulation(root.relation), (), [], []
+    for number, step in enumerate(steps):
+        arrived = simulation.step(step.arrived, step.now)
+        output.extend(arrived)
+        held, progress = consolidate([*held, *arrived]), frontiers(step)
+        passed = [change for change in held if finality.passes(change, progress)]
+        if any(change.diff < 0 for change in passed):
+            return f"step {number}: {passed} take back what was final"
+        shown += passed
+        held = analysis.held[0].rule.kept(held, progress) if analysis.held else ()
+        if consolidate([*shown, *held]) != consolidate(output):
+            return f"step {number}: {shown} and {held} are not {consolidate(output)}"
+    return None
