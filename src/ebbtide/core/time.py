@@ -93,7 +93,7 @@ def instant(value: int | str | datetime, zone: tzinfo = UTC) -> Instant:
     >>> instant("1970-01-01 00:00:01")
     1000000
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, int | str | datetime):
         raise _bad_instant(value)
     if isinstance(value, int):
         return value

@@ -7,30 +7,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from itertools import count
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from ebbtide.analysis import explain
 from ebbtide.builder import Built
 from ebbtide.config import Config
 from ebbtide.core.declaration import (
     Declaration,
-    Late,
     Promise,
     StreamDeclaration,
     TableDeclaration,
 )
 from ebbtide.core.time import duration, instant
-from ebbtide.errors import QueryError, SourceError, UnsupportedError
+from ebbtide.errors import EbbtideError, QueryError, SourceError, UnsupportedError
+from ebbtide.runtime.arguments import late_of, zone_of
 from ebbtide.runtime.clock import Clock, system_clock
 from ebbtide.runtime.feed import Advance, Fed, FeedLog, fed_rows
 from ebbtide.runtime.query import Query
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, Entry, StreamEntry, TableEntry
-from ebbtide.sql.parser import parse
+from ebbtide.sql.parser import parse, parse_query
+from ebbtide.sql.syntax import Statement
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,7 +64,7 @@ class Engine:
             raise QueryError("bad-count", f"state needs at least one shard, not {shards}")
         self.location = os.path.abspath(location)
         self.shards = shards
-        self.zone = ZoneInfo(zone or Config.from_environment().time_zone)
+        self.zone = zone_of(zone or Config.from_environment().time_zone)
         self.clock = clock
         self.catalog = Catalog()
         self._spark = spark
@@ -88,26 +90,7 @@ class Engine:
 
         A query gives a ``Query``, EXPLAIN a text, SHOW a list of names, a declaration None.
         """
-        results: list[Any] = []
-        for statement in parse(script):
-            bound = bind(statement, self.catalog)
-            match bound:
-                case Declared():
-                    self.catalog = bound.catalog
-                    results.append(None)
-                case BoundQuery():
-                    results.append(self._query(statement.span.text, bound, None))
-                case BoundExplain():
-                    explanation = explain(bound.query.plan, bound.query.emit)
-                    results.append(explanation.json if bound.json else explanation.text)
-                case BoundShow():
-                    names = list(self._queries) if bound.kind == "QUERY" else list(bound.names)
-                    results.append(names)
-                case BoundInsert():
-                    raise UnsupportedError(
-                        "insert-not-built", "INSERT INTO is understood, but cannot be run yet"
-                    )
-        return results
+        return [self._executed(statement) for statement in parse(script)]
 
     def stream(
         self,
@@ -129,7 +112,7 @@ class Engine:
             tuple(key),
             (Promise(time, duration(lateness)),),
             duration(retain),
-            _late(late),
+            late_of(late),
         )
         self._bind_frame(StreamEntry(declaration), frame, streaming=True)
 
@@ -145,13 +128,15 @@ class Engine:
         text = query.sql if isinstance(query, Built) else query
         statements = parse(text)
         if len(statements) != 1:
-            raise QueryError("one-query", f"this is {len(statements)} statements, not one query")
-        bound = bind(statements[0], self.catalog)
-        if not isinstance(bound, BoundQuery):
-            raise QueryError(
-                "no-query", "this statement is no query", hint="use execute(...) for it"
-            )
-        return self._query(text, bound, name)
+            parse_query(text)  # says what is wrong, and where
+        (statement,) = statements
+        with _placed(statement):
+            bound = bind(statement, self.catalog)
+            if not isinstance(bound, BoundQuery):
+                raise QueryError(
+                    "no-query", "this statement is no query", hint="use execute(...) for it"
+                )
+            return self._query(text, bound, name)
 
     # --- running -----------------------------------------------------------------------------
 
@@ -195,7 +180,7 @@ class Engine:
         """The rows of a source that were not used, each with its reason."""
         from ebbtide.runtime.results import unused
 
-        entry = self.catalog.get(name)
+        entry = self._source(name)
         roots = {query: run.root for query, run in self._runs.items()}
         return unused(self.spark, roots, entry.name)
 
@@ -234,21 +219,62 @@ class Engine:
         self.catalog = self.catalog.add(entry)
         self._frames[entry.name.casefold()] = frame
 
+    def _executed(self, statement: Statement) -> Any:
+        with _placed(statement):
+            bound = bind(statement, self.catalog)
+            match bound:
+                case Declared():
+                    self.catalog = bound.catalog
+                    return None
+                case BoundQuery():
+                    return self._query(statement.span.text, bound, None)
+                case BoundExplain():
+                    explanation = explain(bound.query.plan, bound.query.emit)
+                    return explanation.json if bound.json else explanation.text
+                case BoundShow():
+                    return self._names if bound.kind == "QUERY" else list(bound.names)
+                case BoundInsert():
+                    raise UnsupportedError(
+                        "insert-not-built", "INSERT INTO is understood, but cannot be run yet"
+                    )
+
+    @property
+    def _names(self) -> list[str]:
+        return [query.name for query in self._queries.values()]
+
     def _query(self, text: str, bound: BoundQuery, name: str | None) -> Query:
-        chosen = name or f"query{len(self._queries)}"
+        chosen = self._free_name() if name is None else name
         if not _NAME.fullmatch(chosen):
             raise QueryError(
-                "bad-name", f'"{chosen}" cannot name a query', hint="use letters, digits and _"
+                "bad-name",
+                f'"{chosen}" cannot name a query',
+                hint="use letters, digits, _, - and .",
+            )
+        if chosen.casefold() in self._queries:
+            raise QueryError(
+                "duplicate-name",
+                f'there is a query "{chosen}" already',
+                hint=f'name="{self._free_name()}"',
             )
         query = Query(self, chosen, text, bound)
         query.analysis  # noqa: B018 - refuses what may not run
-        self._queries[chosen] = query
+        self._queries[chosen.casefold()] = query
         return query
 
-    def _fed_by_hand(self, name: str) -> Declaration:
+    def _free_name(self) -> str:
+        names = (f"query{number}" for number in count(len(self._queries)))
+        return next(name for name in names if name not in self._queries)
+
+    def _source(self, name: str) -> StreamEntry | TableEntry:
         entry = self.catalog.get(name)
         if not isinstance(entry, StreamEntry | TableEntry):
-            raise SourceError("not-a-source", f'"{entry.name}" is a view; nothing can be fed to it')
+            raise SourceError(
+                "not-a-source", f'"{entry.name}" is a view, which has no rows of its own'
+            )
+        return entry
+
+    def _fed_by_hand(self, name: str) -> Declaration:
+        entry = self._source(name)
         if entry.files is not None or name.casefold() in self._frames:
             raise SourceError(
                 "not-fed-by-hand", f'"{entry.name}" gets its rows from elsewhere, not by hand'
@@ -256,12 +282,10 @@ class Engine:
         return entry.declaration
 
 
-def _late(word: str) -> Late:
+@contextmanager
+def _placed(statement: Statement) -> Iterator[None]:
+    """Gives errors that know no place that of the statement."""
     try:
-        return Late[word.upper()]
-    except KeyError:
-        raise QueryError(
-            "bad-late",
-            f'"{word}" is not what can be done with late rows',
-            hint="revise or quarantine",
-        ) from None
+        yield
+    except EbbtideError as error:
+        raise error.with_span(statement.span) from error.__cause__

@@ -33,6 +33,7 @@ from ebbtide.core.types import (
 )
 from ebbtide.core.values import Row, Value, normalise
 from ebbtide.errors import QueryError
+from ebbtide.sql.catalog import near
 
 Fed: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
@@ -115,10 +116,17 @@ def _fed_row(declaration: Declaration, row: Fed, op: str, zone: tzinfo) -> FedRo
 def _by_column(declaration: Declaration, row: Fed) -> dict[str, Any]:
     schema = _writable(declaration)
     if isinstance(row, Mapping):
-        given = {str(name).casefold(): value for name, value in row.items()}
-        for name in given:
-            schema.column(name)
-        return given
+        known = {c.name.casefold() for c in schema}
+        unknown = [str(name) for name in row if str(name).casefold() not in known]
+        if unknown:
+            close = near(unknown[0], schema.names)
+            raise QueryError(
+                "unknown-column",
+                f'"{declaration.name}" has no column "{unknown[0]}"',
+                detail=f"there are {', '.join(schema.names)}",
+                hint=f"did you mean {close}?" if close else None,
+            )
+        return {str(name).casefold(): value for name, value in row.items()}
     if len(row) != len(schema):
         raise QueryError(
             "column-count",

@@ -1,0 +1,329 @@
+"""The Python API as far as it needs no JVM: declaring, explaining, refusing, feeding."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ebbtide
+from ebbtide import Engine, col, fn, source
+from ebbtide.core.time import instant
+from ebbtide.errors import BindError, EbbtideError, QueryError, SourceError, TemporalError
+from ebbtide.runtime.feed import Advance, FedRow
+
+SCRIPT = """
+CREATE STREAM bids (auction BIGINT, price DOUBLE, at TIMESTAMP,
+  PROGRESS FOR at AS at - INTERVAL 5 SECONDS);
+CREATE STREAM auctions (id BIGINT, at TIMESTAMP, PROGRESS FOR at AS at);
+CREATE TABLE sellers (id BIGINT, name STRING, at TIMESTAMP, op STRING, PRIMARY KEY (id))
+  TIME at OP op;
+CREATE TABLE shops (id BIGINT, name STRING);
+CREATE STREAM logs (line STRING, at TIMESTAMP) FROM FILES 'logs' FORMAT json;
+CREATE VIEW recent AS SELECT * FROM bids [RANGE 1 HOUR];
+"""
+
+MEANS = "SELECT auction, AVG(price) AS mean FROM bids [RANGE 15 MINUTES] GROUP BY auction"
+FOR_EVER = "SELECT b.price FROM bids AS b JOIN auctions AS a ON a.id = b.auction"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    made = Engine(tmp_path)
+    made.execute(SCRIPT)
+    return made
+
+
+def fed(engine: Engine, name: str) -> list[FedRow | Advance]:
+    """What the log of a source holds."""
+    declaration = engine._fed_by_hand(name)
+    return [entry for _, entry in engine.log_of(declaration).read(0)]
+
+
+def refused(call: Any, *arguments: Any, **named: Any) -> EbbtideError:
+    with pytest.raises(EbbtideError) as caught:
+        call(*arguments, **named)
+    return caught.value
+
+
+# --- no JVM -----------------------------------------------------------------------------------
+
+WITHOUT_SPARK = f"""
+import sys
+import ebbtide
+engine = ebbtide.Engine("never made")
+engine.execute({SCRIPT!r})
+q = engine.query({MEANS!r})
+q.explain(), q.explain(json=True), q.schema, q.key, q.verdict, q.monotonicity, q.sql, q.tree
+engine.execute("EXPLAIN SELECT * FROM recent; SHOW STREAMS")
+try:
+    engine.query({FOR_EVER!r})
+except ebbtide.EbbtideError as error:
+    print(error.code)
+print(*[name for name in ("pyspark", "py4j", "pyarrow", "numba") if name in sys.modules])
+"""
+
+
+def test_declaring_explaining_and_refusing_load_no_spark(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SPARK],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert answer.stdout.split() == ["unbounded-state"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_package_offers_is_what_it_names() -> None:
+    for name in ebbtide.__all__:
+        assert getattr(ebbtide, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Enigne'"):
+        ebbtide.Enigne  # noqa: B018
+
+
+# --- a query is a value -----------------------------------------------------------------------
+
+
+def test_a_query_tells_what_is_known_of_it(engine: Engine) -> None:
+    q = engine.query(MEANS, name="means")
+    assert str(q.schema) == "auction BIGINT, mean DOUBLE"
+    assert q.key == ("auction",)
+    assert str(q.verdict.finality) == "when to - 1 us <= progress(bids.at)"
+    assert str(q.verdict.state.size) == "per window"
+    assert str(q.monotonicity).startswith("strict non-monotonic")
+    assert q.tree.splitlines()[-1].strip() == "Stream bids"
+    assert repr(q) == f"Query('means', {q.sql!r})"
+
+
+def test_the_sql_of_a_query_is_the_query(engine: Engine) -> None:
+    q = engine.query(MEANS)
+    again = engine.query(q.sql)
+    assert again.bound.plan == q.bound.plan
+    assert again.sql == q.sql
+
+
+def test_explain_is_text_or_json(engine: Engine) -> None:
+    q = engine.query(MEANS)
+    assert q.explain().startswith("finality by progress of bids.at")
+    told = json.loads(q.explain(json=True))
+    assert told["verdict"]["state"]["size"] == "per window"
+
+
+def test_a_built_query_is_the_one_that_sql_says(engine: Engine) -> None:
+    built = source("bids", window="RANGE 15 MINUTES").group("auction", mean=fn.avg(col("price")))
+    assert engine.query(built).bound.plan == engine.query(MEANS).bound.plan
+
+
+def test_queries_have_names_of_their_own(engine: Engine) -> None:
+    engine.query(MEANS, name="means")
+    assert engine.query(MEANS).name == "query1"
+    error = refused(engine.query, MEANS, name="Means")
+    assert (error.code, error.hint) == ("duplicate-name", 'name="query2"')
+    assert engine.execute("SHOW QUERIES") == [["means", "query1"]]
+
+
+def test_a_given_name_takes_none_away(engine: Engine) -> None:
+    engine.query(MEANS, name="query1")
+    assert engine.query(MEANS).name == "query2"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a b", "-x", "a\n"])
+def test_names_that_are_no_directories_are_refused(engine: Engine, name: str) -> None:
+    assert refused(engine.query, MEANS, name=name).code == "bad-name"
+
+
+# --- statements -------------------------------------------------------------------------------
+
+
+def test_a_script_says_something_for_each_statement(engine: Engine) -> None:
+    results = engine.execute(
+        f"""
+        CREATE VIEW old AS SELECT * FROM shops; SHOW STREAMS; SHOW TABLES; SHOW VIEWS;
+        EXPLAIN {MEANS}; EXPLAIN JSON {MEANS}; {MEANS}; SHOW QUERIES; DROP VIEW old
+        """
+    )
+    declared, streams, tables, views, text, told, query, queries, dropped = results
+    assert declared is dropped is None
+    assert streams == ["bids", "auctions", "logs"]
+    assert tables == ["sellers", "shops"]
+    assert views == ["recent", "old"]
+    assert text.startswith("finality")
+    assert json.loads(told)["emit"] == "CHANGES"
+    assert query.text == MEANS
+    assert queries == ["query0"]
+
+
+def test_a_query_that_may_not_run_can_be_explained(engine: Engine) -> None:
+    (text,) = engine.execute(f"EXPLAIN {FOR_EVER}")
+    assert "unbounded" in text
+
+
+def test_a_script_stops_at_what_is_refused(engine: Engine) -> None:
+    refused(engine.execute, "CREATE STREAM a (x INT); CREATE STREAM a (x INT)")
+    assert engine.execute("SHOW STREAMS")[0][-1] == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "span"),
+    [
+        ("", "empty-statement", ""),
+        ("-- only a comment", "empty-statement", "-- only a comment"),
+        ("SELECT 1 AS a; SELECT 2 AS b", "one-query", "SELECT 2 AS b"),
+        ("SHOW STREAMS", "no-query", "SHOW STREAMS"),
+        ("SELECT * FROM bidz", "unknown-name", "bidz"),
+        (f"  {FOR_EVER} ", "unbounded-state", FOR_EVER),
+        ("SELECT COUNT(*) AS n FROM bids EMIT FINAL", "never-final", None),
+    ],
+)
+def test_refused_queries_are_underlined(
+    engine: Engine, text: str, code: str, span: str | None
+) -> None:
+    error = refused(engine.query, text)
+    assert error.code == code
+    assert error.span is not None
+    assert error.span.source == text
+    assert error.span.text == (text if span is None else span)
+    assert engine.execute("SHOW QUERIES") == [[]]
+
+
+def test_in_a_script_the_statement_is_underlined(engine: Engine) -> None:
+    script = f"SHOW VIEWS;\n{FOR_EVER};\nINSERT INTO shops SELECT * FROM shops;"
+    error = refused(engine.execute, script)
+    assert isinstance(error, TemporalError)
+    assert error.span is not None
+    assert error.span.text == FOR_EVER
+    assert f"  {FOR_EVER};\n  {'^' * len(FOR_EVER)}\n" in str(error)
+
+
+def test_insert_into_is_refused_until_it_is_built(engine: Engine) -> None:
+    text = "INSERT INTO shops SELECT * FROM shops"
+    error = refused(engine.execute, text)
+    assert error.code == "insert-not-built"
+    assert error.span is not None
+    assert error.span.text == text
+
+
+def test_the_hint_of_a_refused_query_makes_it_run(engine: Engine) -> None:
+    error = refused(engine.query, FOR_EVER)
+    assert error.hint is not None
+    assert error.hint.startswith("add ")
+    engine.query(f"{FOR_EVER} {error.hint.removeprefix('add ')}")
+    engine.query(f"{FOR_EVER} ALLOW UNBOUNDED STATE")
+
+
+# --- feeding ----------------------------------------------------------------------------------
+
+MOMENT = instant("2026-01-01 00:05:00")
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        MOMENT,
+        "2026-01-01 00:05:00",
+        "2026-01-01T00:05:00Z",
+        "2026-01-01 01:05:00+01:00",
+        datetime(2026, 1, 1, 0, 5),
+        datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
+        datetime(2026, 1, 1, 1, 5, tzinfo=timezone(timedelta(hours=1))),
+    ],
+    ids=repr,
+)
+def test_times_are_given_in_many_ways(engine: Engine, at: Any) -> None:
+    engine.feed("bids", [(1, 2, at)])
+    engine.advance("bids", at)
+    assert fed(engine, "bids") == [FedRow("insert", (1, 2.0, MOMENT)), Advance(MOMENT)]
+
+
+def test_times_without_a_zone_are_of_the_engine(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, zone="Europe/Berlin")
+    engine.execute(SCRIPT)
+    engine.feed("bids", [(1, 2, "2026-01-01 01:05:00"), (1, 2, "2026-01-01T00:05:00Z")])
+    engine.advance("bids", datetime(2026, 1, 1, 1, 5))
+    row = FedRow("insert", (1, 2.0, MOMENT))
+    assert fed(engine, "bids") == [row, row, Advance(MOMENT)]
+
+
+@pytest.mark.parametrize("at", ["tomorrow", "", 1.5, None, "2026-13-01"])
+def test_what_is_no_time_promises_nothing(engine: Engine, at: Any) -> None:
+    assert refused(engine.advance, "bids", at).code == "bad-instant"
+    assert fed(engine, "bids") == []
+
+
+def test_rows_are_tuples_or_have_names(engine: Engine) -> None:
+    engine.feed("bids", [(1, 2.5, 0), {"AUCTION": 1, "price": 2.5, "at": 0}, {"auction": 7}])
+    row = FedRow("insert", (1, 2.5, 0))
+    assert fed(engine, "bids") == [row, row, FedRow("insert", (7, None, None))]
+
+
+def test_a_value_of_the_wrong_type_is_kept_as_it_came(engine: Engine) -> None:
+    engine.feed("bids", [("one", 2.5, 0)])
+    assert fed(engine, "bids") == [FedRow("insert", (None, None, None), "('one', 2.5, 0)")]
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "word"),
+    [
+        ("bids", None, "insert"),
+        ("shops", None, "insert"),
+        ("sellers", None, "upsert"),
+        ("sellers", "end", "end"),
+        ("sellers", "delete", "delete"),
+    ],
+)
+def test_an_operation_is_the_usual_one_or_is_given(
+    engine: Engine, name: str, op: str | None, word: str
+) -> None:
+    width = {"bids": 3, "shops": 2, "sellers": 3}[name]
+    engine.feed(name, [(1, None, 0)[:width]], op)
+    (entry,) = fed(engine, name)
+    assert isinstance(entry, FedRow)
+    assert entry.op == word
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "op", "code", "hint"),
+    [
+        ("bids", [(1, 2.0, 0)], "upsert", "unknown-op", "use one of insert"),
+        ("sellers", [(1, "a", 0)], "drop", "unknown-op", "use one of delete, end, replace, upsert"),
+        ("bids", [(1, 2.0)], None, "column-count", None),
+        ("bids", [(1, 2.0, 0, 4)], None, "column-count", None),
+        ("bids", [{"auction": 1, "prise": 2.0}], None, "unknown-column", "did you mean price?"),
+        ("bids", [{"colour": 1}], None, "unknown-column", None),
+        ("sellers", [{"id": 1, "op": "end"}], None, "unknown-column", None),
+        ("bidz", [(1, 2.0, 0)], None, "unknown-name", "did you mean bids?"),
+        ("recent", [(1, 2.0, 0)], None, "not-a-source", None),
+        ("logs", [("x", 0)], None, "not-fed-by-hand", None),
+    ],
+)
+def test_rows_that_cannot_be_fed_are_refused_all_of_them(
+    engine: Engine, name: str, rows: list[Any], op: str | None, code: str, hint: str | None
+) -> None:
+    error = refused(engine.feed, name, rows, op)
+    assert (error.code, error.hint) == (code, hint)
+    assert not (Path(engine.location) / "feed").exists()
+
+
+def test_nothing_is_promised_about_sources_that_promise_nothing(engine: Engine) -> None:
+    assert refused(engine.advance, "shops", 0).code == "nothing-progresses"
+    assert refused(engine.advance, "recent", 0).code == "not-a-source"
+
+
+def test_names_of_sources_have_near_matches(engine: Engine) -> None:
+    for call in (engine.advance, engine.feed):
+        error = refused(call, "autcions", 0)
+        assert isinstance(error, BindError)
+        assert error.hint == "did you mean auctions?"
+    assert refused(engine.late, "selers").hint == "did you mean sellers?"
+    assert isinstance(refused(engine.late, "recent"), SourceError)
+
+
+def test_what_an_engine_cannot_be_made_with_is_refused(tmp_path: Path) -> None:
+    assert refused(Engine, tmp_path, shards=0).code == "bad-count"
+    assert refused(Engine, tmp_path, zone="Mars/Olympus").code == "unknown-zone"
+    assert isinstance(refused(Engine, tmp_path, zone="../etc"), QueryError)
