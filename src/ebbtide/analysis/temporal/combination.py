@@ -8,6 +8,7 @@ that side waits for is ignored.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ebbtide.algebra.combination import (
     AntiJoin,
@@ -38,7 +39,7 @@ from ebbtide.analysis.temporal.edge import (
     shown_as,
 )
 from ebbtide.analysis.temporal.meaning import holding
-from ebbtide.analysis.temporal.pointwise import begins_within
+from ebbtide.analysis.temporal.pointwise import begins_within, segmented
 from ebbtide.core.schema import Schema
 
 
@@ -74,14 +75,14 @@ def anti_joined(node: AntiJoin, left: Edge, right: Edge) -> Edge:
 def subtracted(node: Difference | StrictDifference, left: Edge, right: Edge) -> Edge:
     """A left row comes or goes with itself or with an equal right row (definition 18)."""
     a, b = left.copy("l"), right.copy("r")
-    return _left(node.schema, a, b, _alone(a, b, same_row(a, b)))
+    return _counted(_left(node.schema, a, b, _alone(a, b, same_row(a, b))))
 
 
 def intersected(node: Intersection, left: Edge, right: Edge) -> Edge:
     """A row comes or goes with an equal row on each side."""
     a, b = left.copy("l"), right.copy("r")
     facts = conjoined((a, b)).where(both(same_row(a, b), begins_within(a, b)))
-    return _left(node.schema, a, b, facts)
+    return _counted(_left(node.schema, a, b, facts))
 
 
 def united(node: UnionAll | MaxUnion, left: Edge, right: Edge) -> Edge:
@@ -93,7 +94,8 @@ def united(node: UnionAll | MaxUnion, left: Edge, right: Edge) -> Edge:
     facts = _branch(a, b, node.schema, exact, snapshot).either(
         _branch(b, a, node.schema, exact, snapshot)
     )
-    return made(node.schema, kind, facts, a.bounds.conjoin(b.bounds))
+    edge = made(node.schema, kind, facts, a.bounds.conjoin(b.bounds))
+    return edge if exact else _counted(edge)
 
 
 def outer_joined(node: OuterJoin, left: Edge, right: Edge) -> Edge:
@@ -116,6 +118,11 @@ def outer_joined(node: OuterJoin, left: Edge, right: Edge) -> Edge:
         alone = _exposed(_alone(b, a, match), shown_b, bounds.variables)
         facts = facts.either(alone.ignoring(shown_a.values()))
     return made(node.schema, kind_of((left.kind, right.kind)), facts, bounds)
+
+
+def _counted(edge: Edge) -> Edge:
+    """An operator that counts rows emits segments as they begin."""
+    return replace(edge, bounds=segmented(edge.bounds, edge))
 
 
 def _intersection(a: Copy, b: Copy) -> Formula:

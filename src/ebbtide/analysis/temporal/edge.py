@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from ebbtide.algebra.kind import Kind
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, Ignore, both, compare, either
-from ebbtide.analysis.formula.streambound import STATIC, StreamBound
+from ebbtide.analysis.formula.streambound import STATIC, Bounded, StreamBound
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import TimestampType
@@ -188,6 +188,17 @@ def conjoined(copies: Collection[Copy]) -> Dnf:
     for copy in rest:
         facts = facts.conjoin(copy.facts)
     return facts
+
+
+def reached(bounds: StreamBound, instant: Var) -> StreamBound:
+    """What is said about an instant only once ``now`` has come to it waits for an input besides.
+
+    ``now`` is at or beyond the progress of every input.
+    """
+    if bounds.is_static:
+        return bounds
+    heard = sorted({atom.bound for atom in bounds.atoms})
+    return bounds.conjoin(StreamBound.of(*(Bounded(instant, bound) for bound in heard)))
 
 
 def _tagged(variable: Var, tag: str) -> Var:

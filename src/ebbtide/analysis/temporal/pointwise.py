@@ -2,16 +2,20 @@
 
 Law: an output change of such an operator is brought about by an input change, ``y`` below, of the
 same row, group or partition.  If it is still to come, so is ``y``; hence the output waits for what
-``y`` waits for.  Its interval begins within that of ``y``.
+``y`` waits for.  Its interval begins within that of ``y``.  Grouping, ranking and the like emit a
+segment only once ``now`` has come to its begin, so they wait for that too.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Named
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, Ignore, both, compare, either
+from ebbtide.analysis.formula.streambound import StreamBound
 from ebbtide.analysis.formula.terms import Term, Var
 from ebbtide.analysis.temporal.edge import (
     FROM,
@@ -20,6 +24,7 @@ from ebbtide.analysis.temporal.edge import (
     Edge,
     allowing_nulls,
     made,
+    reached,
     shown_as,
     time_columns,
 )
@@ -52,13 +57,16 @@ def distinct(node: Distinct, below: Edge) -> Edge:
     """A row comes or goes with a change of its own."""
     y = below.copy("d")
     facts = y.facts.where(begins_within(y))
-    return made(node.schema, below.kind, facts, y.bounds, shown_as(y.columns, node.schema))
+    shown = shown_as(y.columns, node.schema)
+    return made(node.schema, below.kind, facts, segmented(y.bounds, below), shown)
 
 
 def grouped(node: Aggregate, below: Edge) -> Edge:
     """A group's row changes with a row of the group (definition 15)."""
     y = below.copy("g")
-    return _columns(node.keys, node.schema, y, y.facts.where(begins_within(y)), {})
+    facts = y.facts.where(begins_within(y))
+    y = replace(y, bounds=segmented(y.bounds, below))
+    return _columns(node.keys, node.schema, y, facts, {})
 
 
 def ranked(node: TopN, below: Edge) -> Edge:
@@ -88,6 +96,11 @@ def begins_within(*copies: Copy) -> Formula:
     return both(compare(FROM, "<", TO), *(copy.covers(FROM) for copy in copies))
 
 
+def segmented(bounds: StreamBound, *edges: Edge) -> StreamBound:
+    """What an operator waits for that emits segments when ``now`` gets to where they begin."""
+    return reached(bounds, FROM) if any(edge.is_snapshot for edge in edges) else bounds
+
+
 def same_partition(keys: tuple[Expression, ...], a: Copy, b: Copy) -> Formula:
     """That two rows agree on expressions, as far as times go; NULLs are equal."""
     found: list[Formula] = []
@@ -111,7 +124,8 @@ def _nullable(key: Expression) -> bool:
 
 def _of_partition(schema: Schema, z: Copy, y: Copy, together: Formula) -> Edge:
     facts = z.facts.conjoin(y.facts).where(both(together, begins_within(z, y)))
-    edge = made(schema, z.edge.kind, facts, y.bounds, shown_as(z.columns, schema))
+    bounds = segmented(y.bounds, y.edge)
+    edge = made(schema, z.edge.kind, facts, bounds, shown_as(z.columns, schema))
     return Edge(schema, edge.kind, allowing_nulls(edge.facts, schema), edge.bounds)
 
 

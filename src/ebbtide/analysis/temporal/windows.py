@@ -28,7 +28,6 @@ from ebbtide.algebra.window import (
 )
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, Ignore, Not, both, compare
-from ebbtide.analysis.formula.streambound import Bounded, StreamBound
 from ebbtide.analysis.formula.terms import Ceil, Floor, Var
 from ebbtide.analysis.temporal.edge import (
     FROM,
@@ -36,6 +35,7 @@ from ebbtide.analysis.temporal.edge import (
     Copy,
     Edge,
     made,
+    reached,
     same,
     shown_as,
 )
@@ -102,9 +102,7 @@ def streamed(node: Istream | Dstream | Rstream, below: Edge) -> Edge:
         facts = facts.where(
             both(compare(y.valid_from, "<=", INSTANT), compare(INSTANT, last, y.valid_to))
         )
-    heard = {atom.bound for atom in y.bounds.atoms}
-    reached = StreamBound.of(*(Bounded(INSTANT, bound) for bound in sorted(heard)))
-    bounds = y.bounds if y.bounds.is_static else y.bounds.conjoin(reached)
+    bounds = reached(y.bounds, INSTANT)
     return made(node.schema, Kind.FACT, facts, bounds, shown_as(y.columns, node.schema))
 
 
