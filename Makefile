@@ -14,7 +14,7 @@ spread := --numprocesses=2
 
 # What needs no JVM. A test elsewhere that needs none belongs here too.
 jvmless := $(wildcard tests/unit tests/architecture tests/kernels tests/properties tests/regressions \
-  tests/papers tests/operators tests/nexmark) src
+  tests/papers tests/operators tests/nexmark tests/docs) src
 
 .PHONY: help test unit check properties demo format lock clean java
 
