@@ -33,7 +33,7 @@ def prove(law: Law) -> None:
     settings(max_examples=examples)(given(law.over)(_named(law)))()
 
 
-def refute(law: Law, examples: int = 500) -> None:
+def refute(law: Law, examples: int = 1500) -> None:
     """Fails unless some case breaks the law, among a number that does not vary."""
     quick = settings(
         max_examples=examples,

@@ -20,7 +20,7 @@ from ebbtide.core.values import Row
 from ebbtide.testing.strategies.values import LAST, rows, several
 
 MOST = 12
-LONGEST = 12
+LONGEST = 16
 
 
 class _Act(Enum):
@@ -39,10 +39,10 @@ class _History:
     changes: list[Change] = field(default_factory=list)
     standing: list[Change] = field(default_factory=list)
 
-    def insert(self, row: Row, interval: Interval) -> None:
+    def insert(self, row: Row, interval: Interval, times: int) -> None:
         if self.time is not None:
             row = (*row[: self.time], interval.valid_from, *row[self.time + 1 :])
-        change = Change(row, interval.valid_from, interval.valid_to)
+        change = Change(row, interval.valid_from, interval.valid_to, 1 if self.key else times)
         if not self._clashes(change):
             self.changes.append(change)
             self.standing.append(change)
@@ -63,15 +63,15 @@ class _History:
         if not old.valid_from < at < old.valid_to:
             self.standing.append(old)
             return
-        self.changes.append(Change(old.row, at, old.valid_to, -1))
-        self.standing.append(Change(old.row, old.valid_from, at))
+        self.changes.append(Change(old.row, at, old.valid_to, -old.diff))
+        self.standing.append(Change(old.row, old.valid_from, at, old.diff))
 
     def replace(self, pick: int, row: Row) -> None:
         if (old := self.take_back(pick)) is None:
             return
         kept = {*self.key, *([] if self.time is None else [self.time])}
         new = tuple(old.row[i] if i in kept else value for i, value in enumerate(row))
-        change = Change(new, old.valid_from, old.valid_to)
+        change = Change(new, old.valid_from, old.valid_to, old.diff)
         self.changes += [-old, change]
         self.standing.append(change)
 
@@ -105,13 +105,16 @@ def relations(
     key: tuple[str, ...] = (),
     time: str | None = None,
     negatives: bool = True,
+    of: st.SearchStrategy[Row] | None = None,
 ) -> st.SearchStrategy[tuple[Change, ...]]:
     """Histories of changes that add up to a relation.
 
     With a ``key`` no two versions of a key overlap; a ``time`` column has each version's start.
+    ``of`` gives the rows, where other ones are wanted than those of few values.
     """
     taking = (_Act.DELETE, _Act.END, _Act.REPLACE) if negatives else ()
-    return _histories(schema, _intervals_for(time), max_changes, key, time, taking)
+    drawn = st.tuples(rows(schema) if of is None else of, _intervals_for(time))
+    return _histories(schema, drawn, max_changes, key, time, taking)
 
 
 def facts(
@@ -124,7 +127,8 @@ def facts(
     if not negatives and not key:
         return several(rows(schema).map(fact), max_facts).map(tuple)
     taking = (_Act.DELETE, _Act.REPLACE) if negatives else ()
-    return _histories(schema, st.just(ALWAYS), max_facts, key, None, taking)
+    drawn = st.tuples(rows(schema), st.just(ALWAYS))
+    return _histories(schema, drawn, max_facts, key, None, taking)
 
 
 def _intervals_for(time: str | None) -> st.SearchStrategy[Interval]:
@@ -135,7 +139,7 @@ def _intervals_for(time: str | None) -> st.SearchStrategy[Interval]:
 
 def _histories(
     schema: Schema,
-    over: st.SearchStrategy[Interval],
+    versions: st.SearchStrategy[tuple[Row, Interval]],
     max_changes: int,
     key: tuple[str, ...],
     time: str | None,
@@ -143,19 +147,20 @@ def _histories(
 ) -> st.SearchStrategy[tuple[Change, ...]]:
     # Inserts are listed more often, so that there is something to take back.
     acts = [_Act.INSERT] * 4 + list(taking)
-    act = st.tuples(st.integers(0, len(acts) * MOST * (LAST + 10) - 1), rows(schema), over)
+    act = st.tuples(st.integers(0, len(acts) * MOST * (LAST + 10) - 1), versions)
 
-    def history(drawn: list[tuple[int, Row, Interval]]) -> tuple[Change, ...]:
+    def history(drawn: list[tuple[int, tuple[Row, Interval]]]) -> tuple[Change, ...]:
         past = _History(
             tuple(schema.position(name) for name in key),
             None if time is None else schema.position(time),
         )
-        for number, row, interval in drawn:
+        for number, (row, interval) in drawn:
             rest, kind = divmod(number, len(acts))
             at, pick = divmod(rest, MOST)
             match acts[kind]:
                 case _Act.INSERT:
-                    past.insert(row, interval)
+                    # Every third is there twice: multiplicities matter.
+                    past.insert(row, interval, 2 if pick % 3 == 2 else 1)
                 case _Act.DELETE:
                     past.delete(pick)
                 case _Act.END:
