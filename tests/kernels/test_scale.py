@@ -1,0 +1,99 @@
+"""Thousands of rows, late and taken back: collection and the cut into steps change nothing.
+
+What the small histories cannot reach: state in many segments, merged and let go by the bucket.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ebbtide.core.time import INF, NEG_INF, SECOND
+from ebbtide.kernels.anti_join import AntiJoin
+from ebbtide.kernels.condition import Condition
+from ebbtide.kernels.dstream import Dstream
+from ebbtide.kernels.istream import Istream
+from ebbtide.kernels.join import Join
+from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.ordering import SortColumn
+from ebbtide.kernels.outer_join import OuterJoin
+from ebbtide.kernels.row_window import Rows
+from ebbtide.kernels.rstream import Rstream
+from ebbtide.kernels.semi_join import SemiJoin
+from ebbtide.kernels.session import Session
+from ebbtide.kernels.top_n import TopN
+from ebbtide.kernels.window import Range
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema, concat, consolidate
+
+FACTS = batch_schema([pa.int64(), pa.int64(), pa.float64()])
+DELAY = 20 * SECOND
+KEY = Condition((0,), (0,))
+
+KERNELS = {
+    "rows": (Rows(1, 10, 1, (0,)), None),
+    "rows slide": (Rows(1, 10, 7, (0,)), None),
+    "session": (Session(1, SECOND, (0,)), None),
+    "join": (Join(KEY), Range(1, SECOND)),
+    "semi join": (SemiJoin(KEY), Range(1, SECOND)),
+    "anti join": (AntiJoin(KEY), Range(1, SECOND)),
+    "outer join": (OuterJoin(KEY, True, True), Range(1, SECOND)),
+    "top-n": (TopN(3, (SortColumn(2, True),), (0,)), Range(1, 7 * SECOND)),
+    "istream": (Istream(), Range(1, 7 * SECOND)),
+    "dstream": (Dstream(), Range(1, 7 * SECOND, 2 * SECOND)),
+    "rstream": (Rstream(5 * SECOND), Range(1, 7 * SECOND)),
+}
+
+
+def _facts(seed: int, count: int) -> Any:
+    """Facts up to nine seconds late; some are taken back, up to nine seconds later."""
+    random = np.random.default_rng(seed)
+    times = np.sort(random.integers(0, 600 * SECOND, count))
+    keys, values = random.integers(0, 50, count), random.integers(0, 5, count).astype(float)
+    arrivals = times + random.integers(0, 9 * SECOND, count)
+    gone = np.flatnonzero(random.random(count) < 0.15)
+    rows = np.concatenate([np.arange(count), gone])
+    later = arrivals[gone] + random.integers(1, 9 * SECOND, len(gone))
+    order = np.argsort(np.concatenate([arrivals, later]), kind="stable")
+    taken, signs = rows[order], np.where(order < count, 1, -1)
+    always = np.full(len(order), NEG_INF), np.full(len(order), INF)
+    columns = [keys[taken], times[taken], values[taken], *always, signs]
+    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=FACTS)
+
+
+def _run(
+    kernel: Any, window: Any, streams: list[Any], steps: int, collect: bool
+) -> tuple[Any, int]:
+    schemas = (FACTS,) * len(streams)
+    areas = tuple(SweepArea(layout) for layout in kernel.areas(schemas))
+    before, output = NEG_INF, []
+    cuts = [np.linspace(0, stream.num_rows, steps + 1).astype(int) for stream in streams]
+    for step in range(steps):
+        parts = [
+            s.slice(c[step], c[step + 1] - c[step]) for s, c in zip(streams, cuts, strict=True)
+        ]
+        newest = [
+            int(np.asarray(s.column(1))[: c[step + 1]].max())
+            for s, c in zip(streams, cuts, strict=True)
+        ]
+        horizons = tuple(at - DELAY - 1 if collect else NEG_INF for at in newest)
+        inputs = tuple(parts if window is None else map(window.changes, parts))
+        now = max(before, *newest)
+        result = kernel.step(inputs, areas, Times(before, now, horizons))
+        areas, before = result.areas, now
+        output.append(result.changes)
+    return consolidate(concat(output, kernel.output(schemas))), sum(a.rows for a in areas)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_differential_collection_and_cut(name: str) -> None:
+    kernel, window = KERNELS[name]
+    streams = [_facts(seed, 12_000) for seed in (1, 2)][: 2 if "join" in name else 1]
+    collected, kept = _run(kernel, window, streams, 25, collect=True)
+    whole, stored = _run(kernel, window, streams, 25, collect=False)
+    assert collected.equals(whole)
+    assert whole.equals(_run(kernel, window, streams, 1, collect=False)[0])
+    assert kept < stored / 4
