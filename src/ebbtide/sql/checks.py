@@ -14,7 +14,7 @@ from sqlglot import exp
 from ebbtide.errors import ParseError, UnsupportedError
 from ebbtide.sql import nodes
 from ebbtide.sql.allowed import ALLOWED, WORDS
-from ebbtide.sql.spans import span_of
+from ebbtide.sql.spans import extent_of, span_of
 from ebbtide.sql.types import data_type
 
 __all__ = ["MAX_DEPTH", "check"]
@@ -81,8 +81,13 @@ def _query(node: exp.Expr, source: str) -> None:
     if isinstance(node, exp.Values | nodes.StreamOperator):
         held = held or isinstance(parent, _SOURCES)
     if not held:
-        text = span_of(node, source).text
-        _wrong(node, source, "a query in an expression stands in parentheses", f"write ({text})")
+        span = extent_of(node, source)
+        raise ParseError(
+            "syntax",
+            "a query in an expression stands in parentheses",
+            span=span,
+            hint=f"write ({span.text})",
+        )
     if node.args.get("alias") and not isinstance(parent, _SOURCES):
         _wrong(node.args["alias"], source, "a query has an alias in FROM only")
 

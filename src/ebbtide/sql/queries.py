@@ -119,7 +119,10 @@ class QueryParser(SourceParser):
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         if self._match(TokenType.FROM, advance=False) or not self._curr:
             raise self.unexpected("what to select")
-        return super()._parse_projections()
+        projections = super()._parse_projections()
+        if not projections[0]:
+            raise self.unexpected("what to select")
+        return projections
 
     def _parse_lateral(self) -> exp.Lateral | None:
         if self._match(TokenType.LATERAL, advance=False):

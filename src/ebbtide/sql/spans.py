@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ebbtide.errors import Span
 
-__all__ = ["focus", "mark", "marked", "span_of"]
+__all__ = ["extent_of", "focus", "mark", "marked", "span_of"]
 
 _MARK = "span"
 _FOCUS = "focus"
@@ -40,10 +40,13 @@ def marked(node: exp.Expr) -> tuple[int, int] | None:
 
 
 def span_of(node: exp.Expr, source: str) -> Span:
-    """The part of the source that the node was read from; all of it if that is not known."""
+    """The part of the source to show for the node: its words, or else all that it covers."""
     words: tuple[int, int] | None = node.meta_get(_FOCUS)
-    if words is not None:
-        return Span(source, *words)
+    return extent_of(node, source) if words is None else Span(source, *words)
+
+
+def extent_of(node: exp.Expr, source: str) -> Span:
+    """The part of the source that the node was read from; all of it if that is not known."""
     places = [place for part in node.walk() if (place := marked(part)) is not None]
     if not places:
         return Span(source, 0, len(source))
