@@ -9,12 +9,12 @@ bin    := $(venv)/bin
 ready  := $(venv)/.ready
 pip    := $(bin)/python -m pip -qq --disable-pip-version-check --no-input
 pytest := $(bin)/python -m pytest --quiet
-# Two workers: the suite is sized for two cores.
-spread := --numprocesses=2
+# Two workers: the suite is sized for two cores. Tests of one group, such as those that share a
+# Spark session, stay in one worker.
+spread := --numprocesses=2 --dist=loadgroup
 
-# What needs no JVM. A test elsewhere that needs none belongs here too.
-jvmless := $(wildcard tests/unit tests/architecture tests/kernels tests/properties tests/regressions \
-  tests/papers tests/operators tests/nexmark tests/docs) src
+# What is quick and needs no JVM: examples and small properties, no kernels, no random plans.
+quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers tests/regressions) src
 
 .PHONY: help test unit check properties demo format lock clean java
 
@@ -25,8 +25,8 @@ test: java $(ready) ## check, then the whole test suite
 	@$(MAKE) --no-print-directory check
 	$(pytest) $(spread)
 
-unit: $(ready) ## the tests that need no JVM, with few examples per property
-	EBBTIDE_PROFILE=quick $(pytest) $(spread) -m "not jvm" $(jvmless)
+unit: $(ready) ## the quick tests that need no JVM, with few examples per property
+	EBBTIDE_PROFILE=quick $(pytest) $(spread) -m "not jvm" $(quick)
 
 check: $(ready) ## lint, format, types, layers
 	$(bin)/ruff check --quiet
