@@ -57,12 +57,15 @@ class Oracle:
 
 
 def emitted(query: Query) -> tuple[Change, ...]:
-    """All changes that a query has emitted, from its archive."""
+    """All changes that a query has emitted, from its archive; none before its time had come."""
     root = Path(query.engine.root_of(query.name))
     schema = batch_schema([arrow_type(column.type) for column in query.schema])
-    files = [file for entry in Journal(str(root)).entries() for file in entry.output]
-    table = concat([pq.read_table(root / file).cast(schema) for file in files], schema)
-    return consolidate(to_changes(table))
+    tables = []
+    for entry in Journal(str(root)).entries():
+        step = concat([pq.read_table(root / file).cast(schema) for file in entry.output], schema)
+        assert all(change.valid_from <= entry.now for change in to_changes(step))
+        tables.append(step)
+    return consolidate(to_changes(concat(tables, schema)))
 
 
 def check(engine: Engine, query: Query, oracle: Oracle) -> None:

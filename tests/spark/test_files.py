@@ -44,8 +44,8 @@ def write_names(path: Path, names: list[tuple[int, str]], number: int) -> None:
 def write_step(path: Path, rng: random.Random, step: int) -> dict[str, Feeding]:
     low = max(0, 4 * step - 3)
     l_rows, r_rows = (some_rows(rng, 2, 5, low, low + 6) for _ in range(2))
-    put(path / "l", step, as_json("a b at".split(), l_rows))
-    put(path / "r", step, as_csv("a c at".split(), r_rows))
+    put(path / "l", step, as_json(["a", "b", "at"], l_rows))
+    put(path / "r", step, as_csv(["a", "c", "at"], r_rows))
     fed = {
         "l": Feeding([("insert", row) for row in l_rows]),
         "r": Feeding([("insert", row) for row in r_rows]),
@@ -144,7 +144,7 @@ def test_a_table_of_changes_keeps_the_order_of_its_files(
         CREATE TABLE t (id BIGINT, v BIGINT, op STRING, at TIMESTAMP, PRIMARY KEY (id),
           PROGRESS FOR at AS at - INTERVAL 4 SECONDS) TIME at OP op RETAIN 6 SECONDS
           FROM FILES '{tmp_path}/t' FORMAT json {ONE};""")
-    names = "id v op at".split()
+    names = ["id", "v", "op", "at"]
     steps = [
         [(1, 10, "upsert", 5_000_000), (2, 20, "c", 6_000_000), (1, 11, "upsert", 5_000_000)],
         [(1, 12, "upsert", 5_000_000), (2, None, "end", 7_000_000), (3, 1, "odd", 8_000_000)],

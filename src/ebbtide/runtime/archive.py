@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from ebbtide.state.manifest import Manifest
 
 KINDS = ("output", "unused")
 """What the files hold; each kind has a directory of its own."""
@@ -38,6 +41,13 @@ class Archive:
             file.write(content)
         os.replace(temporary, f"{directory}/{name}")
         return f"{kind}/{name}"
+
+    def forget(self, manifest: Manifest) -> None:
+        """Removes the output of a step that was written for sinks alone."""
+        if not manifest.details["kept"]:
+            for written in manifest.details["output"]:
+                with suppress(FileNotFoundError):
+                    os.remove(self.path(written["file"]))
 
     def path(self, file: str) -> str:
         """The full path of a file."""

@@ -84,8 +84,11 @@ class Claim:
         orphans: set[str] = set()
         if os.path.isdir(f"{self.root}/state"):
             orphans |= Manifests(DirectoryStore(f"{self.root}/state")).sweep()
-        entries = list(Journal(self.root).entries())
-        named = {file for entry in entries for file in (*entry.output, *entry.unused)}
+        journal = Journal(self.root)
+        named = {file for entry in journal.entries() for file in (*entry.output, *entry.unused)}
+        latest = journal.latest()
+        if latest is not None:
+            named |= {written["file"] for written in latest.details["output"]}
         for directory in (*KINDS, "journal"):
             path = f"{self.root}/{directory}"
             for name in os.listdir(path) if os.path.isdir(path) else ():

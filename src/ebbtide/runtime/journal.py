@@ -20,7 +20,10 @@ from ebbtide.state.store import DirectoryStore
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step: its version, ``now`` after it, its files and its counts."""
+    """One step: its version, ``now`` after it, its files and its counts.
+
+    ``kept`` says whether the step's output is in the archive.
+    """
 
     version: int
     now: int
@@ -28,6 +31,7 @@ class Entry:
     unused: tuple[str, ...]
     metrics: dict[str, Any]
     positions: dict[str, int]
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,9 @@ def _entry(values: dict[str, Any]) -> Entry:
     return Entry(
         values["version"],
         values["now"],
-        tuple(file["file"] for file in values["output"]),
+        tuple(file["file"] for file in values["output"] if values["kept"]),
         tuple(file["file"] for file in values["unused"]),
         values["metrics"],
-        values.get("positions", {}),
+        values["positions"],
+        values["kept"],
     )

@@ -7,7 +7,7 @@ one for every operator and shard; a step with a description too few or too many 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,8 @@ class Record:
     version: int
     shards: int
     operators: tuple[str, ...]
-    texts: Iterable[Mapping[str, Any]]
+    texts: Sequence[Mapping[str, Any]]
+    keeps: bool = True
 
     def manifest(self, seen: Seen, now: Instant, step: Step, previous: Manifest | None) -> Manifest:
         """The manifest of the step."""
@@ -54,6 +55,7 @@ class Record:
                 "positions": dict(step.positions),
                 "places": places(previous) | {str(s): p for s, p in seen.places.items()},
                 "now": now,
+                "kept": self.keeps,
                 **{kind: self._files(kind) for kind in KINDS},
                 "metrics": self._metrics(),
             },

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.errors import QueryError
 from ebbtide.runtime.journal import Entry, Journal
 from ebbtide.runtime.types import spark_type
+from ebbtide.state.manifest import Manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +22,16 @@ if TYPE_CHECKING:
 
 def changes(spark: SparkSession, root: str, schema: Schema, since: int | None) -> DataFrame:
     """The changes of all steps after ``since``, with their validity, diff and step."""
-    raw = _raw(spark, root, schema, [e for e in Journal(root).entries() if _after(e, since)])
+    return _shown_changes(_raw(spark, root, schema, _kept(root, since)), schema)
+
+
+def emitted(spark: SparkSession, root: str, schema: Schema, manifest: Manifest) -> DataFrame:
+    """The changes of one step, as ``changes`` shows them."""
+    files = [f"{root}/{written['file']}" for written in manifest.details["output"]]
+    return _shown_changes(_read(spark, schema, files), schema)
+
+
+def _shown_changes(raw: DataFrame, schema: Schema) -> DataFrame:
     ends = (
         f"timestamp_micros(CASE WHEN {name} NOT IN ({NEG_INF + 1}L - 1L, {INF}L) THEN {name} END) "
         f"AS {name}"
@@ -31,7 +42,7 @@ def changes(spark: SparkSession, root: str, schema: Schema, since: int | None) -
 
 def snapshot(spark: SparkSession, root: str, schema: Schema, at: Instant | None) -> DataFrame:
     """The rows that are valid at an instant, or now; equal rows as often as they are there."""
-    entries = list(Journal(root).entries())
+    entries = _kept(root)
     moment = at if at is not None else max((e.now for e in entries), default=NEG_INF)
     raw = _raw(spark, root, schema, entries)
     names = [f"c{i}" for i in range(len(schema))]
@@ -42,11 +53,14 @@ def snapshot(spark: SparkSession, root: str, schema: Schema, at: Instant | None)
 
 
 def _raw(spark: SparkSession, root: str, schema: Schema, entries: list[Entry]) -> DataFrame:
+    return _read(spark, schema, [f"{root}/{file}" for entry in entries for file in entry.output])
+
+
+def _read(spark: SparkSession, schema: Schema, files: list[str]) -> DataFrame:
     from pyspark.sql import functions as F
 
     stored = ", ".join(f"c{i} {_stored_type(c.type)}" for i, c in enumerate(schema))
     layout = f"{stored}, valid_from BIGINT, valid_to BIGINT, diff BIGINT"
-    files = [f"{root}/{file}" for entry in entries for file in entry.output]
     if not files:
         return spark.createDataFrame([], f"{layout}, step BIGINT")
     step = F.regexp_extract(F.col("_metadata.file_name"), r"^output-\d+-(\d+)-", 1)
@@ -96,5 +110,14 @@ def _stored_type(type_: object) -> str:
     return spark_type(type_)  # type: ignore[arg-type]
 
 
-def _after(entry: Entry, since: int | None) -> bool:
-    return since is None or entry.version > since
+def _kept(root: str, since: int | None = None) -> list[Entry]:
+    """The steps after ``since``; their output must be in the archive."""
+    entries = [e for e in Journal(root).entries() if since is None or e.version > since]
+    for entry in entries:
+        if not entry.kept:
+            raise QueryError(
+                "no-archive",
+                f"the output of step {entry.version} was not kept",
+                hint="start the query with archive=True, under another name",
+            )
+    return entries

@@ -18,8 +18,10 @@ from ebbtide.runtime.feed import Advance, FedRow, FeedLog
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.lowering import Lowered
 from ebbtide.runtime.record import Step, places
+from ebbtide.runtime.results import emitted
 from ebbtide.runtime.session import STEP_SETTINGS
 from ebbtide.runtime.shape import Shape
+from ebbtide.runtime.sinks import Delivery, Sink
 from ebbtide.runtime.sources import arrivals_of, arrow_arrivals, fed_table
 from ebbtide.runtime.step import Runner
 from ebbtide.state.manifest import Manifest
@@ -44,13 +46,18 @@ class Status:
 class Run:
     """A started query; ``stop`` it, wait for it, or ask how it does."""
 
-    def __init__(self, query: Query, lowered: Lowered) -> None:
+    def __init__(
+        self, query: Query, lowered: Lowered, sinks: tuple[Sink, ...] = (), archive: bool = True
+    ) -> None:
         engine = query.engine
         self.name = query.name
         self.root = engine.root_of(query.name)
         self.lowered = lowered
         self.shards = engine.shards
+        self.schema = query.schema
         self.clock = engine.clock
+        self.archive = archive
+        self.delivery = Delivery(self.root, sinks)
         self.claim = Claim(self.root, query.name)
         try:
             self.claim.check(query.sql, lowered.declarations, self.shards)
@@ -169,9 +176,23 @@ class Run:
                 declaration = self.lowered.declarations[source]
                 frame = arrivals_of(read(), runner.arrivals.shape, source, declaration)
                 arrived = arrived.union(frame)
-        return runner.step(version, arrived, step)
+        manifest = runner.step(version, arrived, step)
+        self.deliver(spark, manifest)
+        return manifest
+
+    def deliver(self, spark: SparkSession, manifest: Manifest) -> None:
+        """Takes the output of a committed step to the sinks that do not have it yet."""
+        self.delivery.deliver(
+            manifest.version, lambda: emitted(spark, self.root, self.schema, manifest)
+        )
 
     def _runner(self, spark: SparkSession) -> Runner:
         return Runner(
-            spark, self.lowered.physical, self.lowered.declarations, self.root, self.shards
+            spark,
+            self.lowered.physical,
+            self.lowered.declarations,
+            self.root,
+            self.shards,
+            self.archive,
+            self.archive or self.delivery.wants_rows,
         )

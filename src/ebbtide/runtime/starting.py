@@ -11,8 +11,10 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.types import Type
 from ebbtide.errors import SourceError, UnsupportedError
 from ebbtide.runtime.feed import FeedLog
+from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.lowering import Lowered, lower
 from ebbtide.runtime.run import Run
+from ebbtide.runtime.sinks import sinks_of
 from ebbtide.runtime.sources import arrivals_of, is_stream, read_files
 from ebbtide.runtime.types import spark_type
 from ebbtide.sql.catalog import FileSource, ViewEntry
@@ -25,15 +27,29 @@ if TYPE_CHECKING:
     from ebbtide.runtime.query import Query
 
 
-def started(engine: Engine, query: Query, trigger: dict[str, Any] | None = None) -> Run:
-    """The run of a query; ``trigger`` is Spark's, for queries on streams."""
+def started(
+    engine: Engine,
+    query: Query,
+    *,
+    sink: Any = None,
+    archive: bool = True,
+    trigger: dict[str, Any] | None = None,
+) -> Run:
+    """The run of a query; ``trigger`` is Spark's, for queries on streams.
+
+    ``sink`` is one sink or several (``ebbtide.runtime.sinks``).  Without the archive what a step
+    emits is gone with the next one.
+    """
     if query.bound.emit is Emit.FINAL:
         raise UnsupportedError(
             "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
         )
     lowered = lower(query.analysis.plan)
-    run = Run(query, lowered)
+    run = Run(query, lowered, sinks_of(sink), archive)
     try:
+        latest = Journal(run.root).latest()
+        if latest is not None and run.delivery.wants_rows:
+            run.deliver(engine.spark, latest)
         _bind_all(engine, run, trigger or {})
     except BaseException:
         run.stop()

@@ -9,24 +9,22 @@ is not run again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.declaration import Declaration
-from ebbtide.core.frontier import Frontier, InputFrontier, now
-from ebbtide.core.time import INF, NEG_INF, Instant
-from ebbtide.errors import InternalError, StateError
-from ebbtide.kernels.kernel import Times
-from ebbtide.runtime.admission import Admission
+from ebbtide.core.time import NEG_INF
+from ebbtide.errors import StateError
+from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.arrivals import Arrivals
-from ebbtide.runtime.exchange import Passage, passed
+from ebbtide.runtime.exchange import passed
 from ebbtide.runtime.frontiers import restored
 from ebbtide.runtime.journal import Journal
-from ebbtide.runtime.physical import OUTPUT, Edge, FromOperator, Line, Physical
+from ebbtide.runtime.physical import OUTPUT, Physical
 from ebbtide.runtime.record import Record, Step
-from ebbtide.runtime.shape import DESCRIPTION, SHARD, UNUSED, Shape
-from ebbtide.runtime.worker import Job, LastTask, OutputTask, Place, StageTask
+from ebbtide.runtime.shape import SHARD
+from ebbtide.runtime.staging import Moment, Staging
+from ebbtide.runtime.state import Place
 from ebbtide.state.manifest import Manifest, Manifests
 
 if TYPE_CHECKING:
@@ -34,23 +32,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """The frontiers of the sources before and after a step, and the times of the operators."""
-
-    before: tuple[InputFrontier, ...]
-    after: tuple[InputFrontier, ...]
-    times: Mapping[int, Times]
-
-
-@dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs the steps of one query; all that changes between them is in its directory."""
+    """Runs the steps of one query; all that changes between them is in its directory.
+
+    What a step emits is written if somebody wants it, and kept for longer than a step if it
+    belongs to the archive.
+    """
 
     spark: SparkSession
     physical: Physical
     declarations: tuple[Declaration, ...]
     root: str
     shards: int
+    keeps: bool = True
+    writes: bool = True
+
+    @property
+    def staging(self) -> Staging:
+        """The stages of a step."""
+        return Staging(self.physical, self.shards, self.writes)
 
     @property
     def arrivals(self) -> Arrivals:
@@ -73,6 +73,7 @@ class Runner:
         manifests.start(version)
         if previous is not None:
             Journal(self.root).record(previous)
+            Archive(self.root).forget(previous)
         arrivals = self.arrivals
         before = tuple(
             frontier.read(step.clock) for frontier in restored(previous, self.declarations)
@@ -82,150 +83,32 @@ class Runner:
         seen = arrivals.committed(before, observed, step.advances)
         after = seen.frontiers
         moment = previous.details["now"] if previous else NEG_INF
-        times = self._times(after, moment)
+        times = self.staging.times(after, moment)
         texts = self._run(frozen, version, Moment(before, after, times))
-        names = tuple(operator.name for operator in self.physical.operators)
-        record = Record(version, self.shards, names, texts)
+        record = Record(version, self.shards, self.staging.names, texts, self.keeps)
         manifest = record.manifest(seen, times[OUTPUT].now, step, previous)
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
         return manifest
 
     def _entered(self, arrivals: Arrivals, rows: DataFrame) -> DataFrame:
-        shape = self._ready(1)
+        shape = self.staging.ready(1)
         tagged = arrivals.tagged(rows)
         entered = passed(tagged, arrivals.entering, shape, arrivals.passages(), self.shards)
         return entered.repartitionById(self.shards, SHARD)
 
     def _run(self, rows: DataFrame, version: int, moment: Moment) -> list[Any]:
-        place = Place(self.root, version)
-        stages = self.physical.stages
-        for stage in range(1, stages + 1):
-            task = self._stage(place, stage, moment)
-            if stage == stages and self._ends_plainly():
-                rows = rows.mapInArrow(
-                    LastTask(task, self._output(place, task.after)), "text STRING"
-                )
-                return [json.loads(row.text) for row in rows.collect()]
+        place, staging = Place(self.root, version), self.staging
+        stages, last = self.physical.stages, staging.last(place, moment)
+        for stage in range(1, stages + (last is None)):
+            task = staging.stage(place, stage, moment)
             raw = rows.mapInArrow(task, task.after.ddl)
-            rows = passed(
-                raw, task.after, self._ready(stage + 1), self._passages(stage), self.shards
-            )
+            ready, passages = staging.ready(stage + 1), staging.passages(stage)
+            rows = passed(raw, task.after, ready, passages, self.shards)
             if stage < stages:
                 rows = rows.repartitionById(self.shards, SHARD)
-        output = self._output(place, self._ready(stages + 1))
+        output = last or staging.output(place, staging.ready(stages + 1), moment)
         return [json.loads(row.text) for row in rows.mapInArrow(output, "text STRING").collect()]
-
-    def _transit(self, stage: int) -> list[tuple[int, Edge]]:
-        """The edges that are in the table that a stage takes in."""
-        return [
-            (tag, edge)
-            for tag, edge in enumerate(self.physical.edges)
-            if self.physical.produced_in(edge) < stage <= self.physical.consumed_in(edge)
-        ]
-
-    def _ready(self, stage: int) -> Shape:
-        return Shape.of({tag: edge.pipe.schema for tag, edge in self._transit(stage)})
-
-    def _raw(self, stage: int) -> Shape:
-        """The shape of what a stage yields: outputs as they are made, and what is carried."""
-        made = {
-            tag: self._produced_schema(edge)
-            if self.physical.produced_in(edge) == stage
-            else edge.pipe.schema
-            for tag, edge in self._transit(stage + 1)
-        }
-        return Shape.of(made)
-
-    def _produced_schema(self, edge: Edge) -> Any:
-        if not isinstance(edge.producer, FromOperator):
-            raise InternalError("no-operator", "only operators yield rows in a stage")
-        return self.physical.operators[edge.producer.operator].output
-
-    def _passages(self, stage: int) -> dict[int, Passage]:
-        return {
-            tag: Passage(tag, self._produced_schema(edge), edge.pipe, edge.keys)
-            if self.physical.produced_in(edge) == stage
-            else Passage(tag, edge.pipe.schema)
-            for tag, edge in self._transit(stage + 1)
-        } | {tag: Passage(tag, Shape.of({}).schema(tag)) for tag in (DESCRIPTION, UNUSED)}
-
-    def _stage(self, place: Place, stage: int, moment: Moment) -> StageTask:
-        edges = self.physical.edges
-        jobs = []
-        for number, operator in enumerate(self.physical.operators):
-            if operator.stage != stage:
-                continue
-            inputs = tuple(
-                tuple(
-                    tag
-                    for tag, edge in enumerate(edges)
-                    if (edge.consumer, edge.input) == (number, index)
-                )
-                for index in range(len(operator.inputs))
-            )
-            emits = tuple(
-                tag for tag, edge in enumerate(edges) if edge.producer == FromOperator(number)
-            )
-            kernel = operator.kernel
-            if isinstance(kernel, Admission):
-                kernel = kernel.between(moment.before[kernel.source], moment.after[kernel.source])
-            jobs.append(Job(operator.name, kernel, inputs, emits, moment.times[number]))
-        carried = tuple(
-            tag for tag, edge in self._transit(stage) if self.physical.consumed_in(edge) > stage
-        )
-        return StageTask(place, tuple(jobs), carried, self._ready(stage), self._raw(stage))
-
-    def _ends_plainly(self) -> bool:
-        """Whether only a choice of columns is between the last operators and the output."""
-        return all(
-            edge.pipe.is_identity
-            for edge in self.physical.edges
-            if edge.consumer == OUTPUT and isinstance(edge.producer, FromOperator)
-        )
-
-    def _output(self, place: Place, shape: Shape) -> OutputTask:
-        plain = shape != self._ready(self.physical.stages + 1)
-        columns = []
-        for tag, edge in enumerate(self.physical.edges):
-            if edge.consumer == OUTPUT:
-                chosen = tuple(range(len(edge.pipe.schema)))
-                if plain and self.physical.produced_in(edge) == self.physical.stages:
-                    given = self._produced_schema(edge)
-                    chosen = tuple(given.index(ref.column) for ref in edge.pipe.columns)  # type: ignore[attr-defined]
-                columns.append((tag, chosen))
-        return OutputTask(place, tuple(columns), shape)
-
-    def _times(self, after: tuple[InputFrontier, ...], moment: Instant) -> dict[int, Times]:
-        edges = self.physical.edges
-        lines = {line for edge in edges for line in edge.lines}
-        moved = now((_line(after, line) for line in lines), before=moment)
-        return {
-            number: Times(
-                moment,
-                moved,
-                tuple(
-                    _horizon(after, number, index, edges) for index in range(len(operator.inputs))
-                ),
-            )
-            for number, operator in enumerate(self.physical.operators)
-        } | {OUTPUT: Times(moment, moved, ())}
-
-
-def _line(frontiers: tuple[InputFrontier, ...], line: Line) -> Frontier:
-    return frontiers[line[0]][line[1]]
-
-
-def _horizon(
-    after: tuple[InputFrontier, ...], operator: int, index: int, edges: tuple[Edge, ...]
-) -> Instant:
-    lines = {
-        line
-        for edge in edges
-        if (edge.consumer, edge.input) == (operator, index)
-        for line in edge.lines
-    }
-    return min((_line(after, line).horizon for line in lines), default=INF)
 
 
 def _frozen(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:

@@ -15,40 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.runtime.admission import Admission, split, texts
 from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.shape import DESCRIPTION, TAG, UNUSED, Shape
-from ebbtide.state.area import SweepArea
+from ebbtide.runtime.state import Job, Place, Shard
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net
-from ebbtide.state.manifest import Manifests
-from ebbtide.state.store import DirectoryStore, Scope
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a query's state is, and which version a step makes of it."""
-
-    root: str
-    version: int
-
-    def store(self) -> DirectoryStore:
-        """The store of the segments."""
-        return DirectoryStore(f"{self.root}/state")
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The part of an operator in a step: its kernel, its edges by input, and its frontiers.
-
-    ``emits`` are the tags of its output's rows, one for each that reads it.
-    """
-
-    name: str
-    kernel: Kernel
-    inputs: tuple[tuple[int, ...], ...]
-    emits: tuple[int, ...]
-    times: Times
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,104 +35,77 @@ class StageTask:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The rows of the next table."""
         rows = self.before.gathered(batches)
-        for table in self.run(rows, shard_of_task()):
+        for table in self.run(rows, Shard(self.place, shard_of_task())):
             yield from table.combine_chunks().to_batches()
 
-    def run(self, rows: Any, shard: int) -> Iterator[Any]:
+    def run(self, rows: Any, shard: Shard) -> Iterator[Any]:
         """The work on the rows of a shard."""
         by_tag = _by_tag(rows, self.before)
-        store = self.place.store()
-        previous = self._previous(store)
         for job in self.jobs:
             inputs = tuple(self._input(by_tag, tags) for tags in job.inputs)
-            scope = Scope(store, job.name, shard, self.place.version)
-            schemas = tuple(table.schema for table in inputs)
-            layouts = job.kernel.areas(schemas)
-            described = previous.get(job.name, {}).get(shard) or [[] for _ in layouts]
-            areas = tuple(
-                SweepArea.restore(layout, segments, scope)
-                for layout, segments in zip(layouts, described, strict=True)
-            )
-            times = Times(job.times.before, job.times.now, job.times.horizons, shard == 0)
-            result = job.kernel.step(inputs, areas, times)
+            result, description = shard.step(job, inputs)
             changes = result.changes
             if isinstance(job.kernel, Admission):
                 changes, unused = split(changes)
                 yield self.after.rows(UNUSED, _named(job.kernel.declaration.name, unused))
             for tag in job.emits:
                 yield self.after.rows(tag, changes)
-            yield self._description(job, shard, inputs, result)
+            yield self.after.texts(DESCRIPTION, [description])
         for tag in (*self.carried, DESCRIPTION, UNUSED):
             if tag in by_tag:
                 yield _moved(by_tag[tag], tag, self.before, self.after)
-
-    def _previous(self, store: DirectoryStore) -> dict[str, dict[int, Any]]:
-        if self.place.version == 0:
-            return {}
-        manifest = Manifests(store).load(self.place.version - 1)
-        return {name: dict(enumerate(shards)) for name, shards in manifest.areas.items()}
 
     def _input(self, by_tag: dict[int, Any], tags: tuple[int, ...]) -> Any:
         batches = [self.before.changes(by_tag[tag], tag) for tag in tags if tag in by_tag]
         schema = self.before.changes(self.before.arrow.empty_table(), tags[0]).schema
         return net(concat(batches, schema))
 
-    def _description(self, job: Job, shard: int, inputs: tuple[Any, ...], result: Any) -> Any:
-        text = json.dumps(
-            {
-                "operator": job.name,
-                "shard": shard,
-                "areas": [area.describe() for area in result.areas],
-                "rows_in": sum(table.num_rows for table in inputs),
-                "rows_out": result.changes.num_rows,
-                "rows_stored": sum(area.rows for area in result.areas),
-                "bytes_stored": sum(area.bytes for area in result.areas),
-            }
-        )
-        return self.after.texts(DESCRIPTION, [text])
-
 
 @dataclass(frozen=True, slots=True)
 class OutputTask:
     """Writes what the query emits in a step, shard by shard, and says what was written.
 
-    ``columns`` has, for each tag, which of its columns are the output's.
+    ``columns`` has, for each tag, which of its columns are the output's; ``job`` holds back what
+    begins after ``now``.  Unless someone wants the output, it is only counted.
     """
 
     place: Place
+    job: Job
     columns: tuple[tuple[int, tuple[int, ...]], ...]
     before: Shape
+    writes: bool = True
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Descriptions alone."""
-        yield self.run(self.before.gathered(batches), shard_of_task())
+        yield self.run(self.before.gathered(batches), Shard(self.place, shard_of_task()))
 
-    def run(self, rows: Any, shard: int) -> Any:
+    def run(self, rows: Any, shard: Shard) -> Any:
         """The work on the rows of a shard."""
         by_tag = _by_tag(rows, self.before)
         archive = Archive(self.place.root)
         said = self._texts(by_tag)
         if UNUSED in by_tag:
-            unused = by_tag[UNUSED].select([*self.before.slots(UNUSED), "diff"])
-            named = unused.rename_columns(["source", "reason", "row", "op", "diff"])
-            file = archive.write("unused", shard, self.place.version, named)
+            unused = by_tag[UNUSED].select([*self.before.slots(UNUSED), DIFF])
+            named = unused.rename_columns(["source", "reason", "row", "op", DIFF])
+            file = archive.write("unused", shard.number, self.place.version, named)
             said.append(json.dumps({"unused": file, "rows": named.num_rows}))
-        emitted = self._emitted(by_tag)
-        if emitted is not None and emitted.num_rows:
-            file = archive.write("output", shard, self.place.version, emitted)
-            said.append(json.dumps({"output": file, "rows": emitted.num_rows}))
+        result, description = shard.step(self.job, (self._output(by_tag),))
+        said.append(description)
+        if self.writes and result.changes.num_rows:
+            file = archive.write("output", shard.number, self.place.version, result.changes)
+            said.append(json.dumps({"output": file, "rows": result.changes.num_rows}))
         return pa.RecordBatch.from_pydict({"text": pa.array(said, pa.string())})
 
-    def _emitted(self, by_tag: dict[int, Any]) -> Any:
+    def _output(self, by_tag: dict[int, Any]) -> Any:
+        nothing = self.before.arrow.empty_table()
         found = []
         for tag, columns in self.columns:
-            if tag in by_tag:
-                changes = self.before.changes(by_tag[tag], tag)
-                width = changes.num_columns - 3
-                chosen = changes.select([*columns, width, width + 1, width + 2])
-                names = [f"c{i}" for i in range(len(columns))]
-                found.append(chosen.rename_columns([*names, "valid_from", "valid_to", "diff"]))
-        return net(concat(found, found[0].schema)) if found else None
+            changes = self.before.changes(by_tag.get(tag, nothing), tag)
+            width = changes.num_columns - 3
+            chosen = changes.select([*columns, width, width + 1, width + 2])
+            names = [f"c{i}" for i in range(len(columns))]
+            found.append(chosen.rename_columns([*names, FROM, TO, DIFF]))
+        return net(concat(found, batch_schema([f.type for f in found[0].schema][:-3])))
 
     def _texts(self, by_tag: dict[int, Any]) -> list[str]:
         if DESCRIPTION not in by_tag:
@@ -179,10 +123,13 @@ class LastTask:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Descriptions alone."""
-        shard = shard_of_task()
-        rows = self.stage.before.gathered(batches)
-        tables = list(self.stage.run(rows, shard))
-        yield self.output.run(pa.concat_tables(tables), shard)
+        yield self.run(
+            self.stage.before.gathered(batches), Shard(self.stage.place, shard_of_task())
+        )
+
+    def run(self, rows: Any, shard: Shard) -> Any:
+        """The work on the rows of a shard."""
+        return self.output.run(pa.concat_tables(self.stage.run(rows, shard)), shard)
 
 
 def shard_of_task() -> int:
@@ -215,7 +162,7 @@ def _by_tag(rows: Any, shape: Shape) -> dict[int, Any]:
 
 def _moved(rows: Any, tag: int, before: Shape, after: Shape) -> Any:
     """Rows of a tag in the slots of another shape."""
-    names = [*before.slots(tag), "valid_from", "valid_to", "diff"]
+    names = [*before.slots(tag), FROM, TO, DIFF]
     types = batch_schema([rows.column(name).type for name in before.slots(tag)])
     changes = pa.Table.from_arrays([rows.column(name) for name in names], schema=types)
     moved = after.rows(tag, changes)

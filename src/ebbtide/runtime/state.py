@@ -1,0 +1,85 @@
+"""One shard's part of the state in a step.
+
+Law: an operator's areas are those that the manifest of the version before describes; what a kernel
+leaves behind is described once, for the manifest of this one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ebbtide.kernels.kernel import Kernel, Result, Times
+from ebbtide.state.area import SweepArea
+from ebbtide.state.manifest import Manifests
+from ebbtide.state.store import DirectoryStore, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a query's state is, and which version a step makes of it."""
+
+    root: str
+    version: int
+
+    def store(self) -> DirectoryStore:
+        """The store of the segments."""
+        return DirectoryStore(f"{self.root}/state")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The part of an operator in a step: its kernel, its edges by input, and its frontiers.
+
+    ``emits`` are the tags of its output's rows, one for each that reads it.
+    """
+
+    name: str
+    kernel: Kernel
+    inputs: tuple[tuple[int, ...], ...]
+    emits: tuple[int, ...]
+    times: Times
+
+
+class Shard:
+    """A shard of a query's state, as a task sees it."""
+
+    def __init__(self, place: Place, number: int) -> None:
+        self.place = place
+        self.number = number
+        self.store = place.store()
+
+    def step(self, job: Job, inputs: tuple[Any, ...]) -> tuple[Result, str]:
+        """The step of an operator, and the description of what it leaves behind."""
+        scope = Scope(self.store, job.name, self.number, self.place.version)
+        layouts = job.kernel.areas(tuple(table.schema for table in inputs))
+        shards = self._previous.get(job.name)
+        described = shards[self.number] if shards else [[] for _ in layouts]
+        areas = tuple(
+            SweepArea.restore(layout, segments, scope)
+            for layout, segments in zip(layouts, described, strict=True)
+        )
+        result = job.kernel.step(inputs, areas, replace(job.times, owner=self.number == 0))
+        return result, self._description(job, inputs, result)
+
+    @cached_property
+    def _previous(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
+        if self.place.version == 0:
+            return {}
+        return Manifests(self.store).load(self.place.version - 1).areas
+
+    def _description(self, job: Job, inputs: tuple[Any, ...], result: Result) -> str:
+        return json.dumps(
+            {
+                "operator": job.name,
+                "shard": self.number,
+                "areas": [area.describe() for area in result.areas],
+                "rows_in": sum(table.num_rows for table in inputs),
+                "rows_out": result.changes.num_rows,
+                "rows_stored": sum(area.rows for area in result.areas),
+                "bytes_stored": sum(area.bytes for area in result.areas),
+            }
+        )
