@@ -12,7 +12,6 @@ import json
 import os
 import uuid
 from collections.abc import Iterable
-from typing import IO
 
 from ebbtide.core.declaration import Declaration
 from ebbtide.errors import StateError
@@ -29,11 +28,11 @@ class Claim:
         os.makedirs(root, exist_ok=True)
         self.root = root
         self.name = name
-        self._file: IO[str] | None = open(f"{root}/lock", "a", encoding="utf-8")  # noqa: SIM115
+        self._lock: int | None = os.open(f"{root}/lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            self._file.close()
+            self.release()
             raise StateError(
                 "state-in-use",
                 f'query "{name}" is running already, here or in another process',
@@ -43,9 +42,12 @@ class Claim:
 
     def release(self) -> None:
         """Lets another run have the directory."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __del__(self) -> None:
+        self.release()
 
     def check(self, sql: str, declarations: Iterable[Declaration], shards: int) -> None:
         """Holds that the directory is this query's, and makes it so if it is nobody's yet."""
