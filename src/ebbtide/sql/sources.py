@@ -82,6 +82,8 @@ class SourceParser(ScalarParser):
             end = self._prev.end + 1
             source.set("alias", self._parse_table_alias(alias_tokens or self.TABLE_ALIAS_TOKENS))
             if self._match(TokenType.L_BRACKET, advance=False):
+                if isinstance(source, nodes.Windowed) or not source.alias:
+                    raise self.unexpected()
                 raise self._window_after_alias(Span(self.sql, first.start, end), source.alias)
         if joins:
             for join in self._parse_joins():
@@ -95,6 +97,8 @@ class SourceParser(ScalarParser):
             self._advance()
             if depth == 0:
                 break
+        else:
+            raise self.unexpected('"]"')
         window = Span(self.sql, start, self._prev.end + 1)
         return self.fault(
             "misplaced-window",
@@ -261,7 +265,11 @@ class SourceParser(ScalarParser):
             count = self.count("ROWS")
             slide_rows = self.count("SLIDE") if self.take("SLIDE") else None
             return nodes.RowsWindow(count=count, slide=slide_rows, partition_by=partition)
-        raise self.unexpected("ROWS") if partition else self._unknown_window()
+        if partition:
+            raise self.unexpected("ROWS")
+        if self.take("PARTITION"):
+            raise self.unexpected("BY")
+        raise self._unknown_window()
 
     def _unknown_window(self) -> ParseError:
         if not self._curr:
