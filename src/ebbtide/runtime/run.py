@@ -24,6 +24,7 @@ from ebbtide.runtime.shape import Shape
 from ebbtide.runtime.sinks import Delivery, Sink
 from ebbtide.runtime.sources import arrivals_of, arrow_arrivals, fed_table
 from ebbtide.runtime.step import Runner
+from ebbtide.runtime.translation import translated
 from ebbtide.state.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -171,12 +172,13 @@ class Run:
         for name, value in STEP_SETTINGS.items():
             spark.conf.set(name, value)
         runner = self._runner(spark)
-        if version == 0:
-            for source, read in self.static.items():
-                declaration = self.lowered.declarations[source]
-                frame = arrivals_of(read(), runner.arrivals.shape, source, declaration)
-                arrived = arrived.union(frame)
-        manifest = runner.step(version, arrived, step)
+        with translated(self.name):
+            if version == 0:
+                for source, read in self.static.items():
+                    declaration = self.lowered.declarations[source]
+                    frame = arrivals_of(read(), runner.arrivals.shape, source, declaration)
+                    arrived = arrived.union(frame)
+            manifest = runner.step(version, arrived, step)
         self.deliver(spark, manifest)
         return manifest
 

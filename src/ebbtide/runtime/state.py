@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from ebbtide.kernels.kernel import Kernel, Result, Times
+from ebbtide.runtime.translation import operator
 from ebbtide.state.area import SweepArea
 from ebbtide.state.manifest import Manifests
 from ebbtide.state.store import DirectoryStore, Scope
@@ -62,7 +63,8 @@ class Shard:
             SweepArea.restore(layout, segments, scope)
             for layout, segments in zip(layouts, described, strict=True)
         )
-        result = job.kernel.step(inputs, areas, replace(job.times, owner=self.number == 0))
+        with operator(job.name):
+            result = job.kernel.step(inputs, areas, replace(job.times, owner=self.number == 0))
         return result, self._description(job, inputs, result)
 
     @cached_property
