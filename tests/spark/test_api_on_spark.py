@@ -1,0 +1,155 @@
+"""The Python API on Spark: start, feed, step, read, stop, and go on in another engine."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from ebbtide import Engine
+from ebbtide.errors import EbbtideError, EvaluationError, SourceError, UnsupportedError
+
+SCRIPT = """
+CREATE STREAM bids (auction BIGINT, price BIGINT, at TIMESTAMP,
+  PROGRESS FOR at AS at) RETAIN 10 SECONDS;
+"""
+TOTALS = "SELECT auction, SUM(price) AS total FROM bids [RANGE 10 SECONDS] GROUP BY auction"
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def made(spark: SparkSession, location: Path, script: str = SCRIPT) -> Engine:
+    engine = Engine(location, spark=spark, shards=2)
+    engine.execute(script)
+    return engine
+
+
+def refused(call: Any, *arguments: Any) -> EbbtideError:
+    with pytest.raises(EbbtideError) as caught:
+        call(*arguments)
+    return caught.value
+
+
+def second(n: int) -> datetime:
+    return datetime(1970, 1, 1, 0, 0, n, tzinfo=UTC)
+
+
+def test_a_query_lives_on_in_another_engine(spark: SparkSession, tmp_path: Path) -> None:
+    engine = made(spark, tmp_path)
+    q = engine.query(TOTALS, name="totals")
+    run = q.start()
+    assert (run.status.version, run.status.now, run.status.active) == (None, None, True)
+    engine.feed("bids", [(1, 10, second(0)), (1, 5, second(4)), (2, 7, second(4))])
+    engine.step()
+    assert rows(q.snapshot(at=second(3))) == [(1, 10)]
+    assert rows(q.snapshot()) == [(1, 15), (2, 7)]
+    assert run.status.version == 0
+    assert run.status.now == 4_000_000
+    assert any(counts["rows_in"] for counts in run.status.metrics.values())
+    run.stop()
+    assert not run.status.active
+    assert run.await_termination()
+    assert engine.step() == {}
+
+    engine.feed("bids", [(2, 1, second(6))])
+    again = made(spark, tmp_path)
+    same = again.query(TOTALS, name="totals")
+    assert rows(same.snapshot()) == [(1, 15), (2, 7)]
+    resumed = same.start()
+    again.advance("bids", at="1970-01-01 00:00:12")
+    again.step()
+    assert resumed.status.version == 1
+    assert rows(same.snapshot(at=second(7))) == [(1, 15), (2, 8)]
+    assert rows(same.snapshot(at=second(11))) == [(1, 5), (2, 8)]
+    new = same.changes(since=0)
+    assert new.columns == ["auction", "total", "valid_from", "valid_to", "diff", "step"]
+    assert {row.step for row in new.collect()} == {1}
+    assert {row.step for row in same.changes().collect()} == {0, 1}
+
+    again.feed("bids", [(1, 100, second(3)), (1, 100, second(0)), (9, "much", second(20))])
+    again.step()
+    assert rows(same.snapshot(at=second(3))) == [(1, 110)]
+    late = again.late("bids").select("reason", "query").collect()
+    assert sorted(map(tuple, late)) == [("late", "totals"), ("malformed", "totals")]
+    again.stop()
+    assert not resumed.active
+
+
+def test_streams_and_tables_of_dataframes(spark: SparkSession, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.json").write_text(
+        '{"id": 1, "at": "2026-01-01T00:00:00Z"}\n{"id": 2, "at": "2026-01-01T00:00:01Z"}\n',
+        encoding="utf-8",
+    )
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    frame = spark.readStream.schema("id BIGINT, at TIMESTAMP").json(str(source))
+    engine.stream("visits", frame, time="at", lateness="5 seconds")
+    engine.table("names", spark.createDataFrame([(1, "Ada"), (3, "Bo")], "id BIGINT, name STRING"))
+    q = engine.query(
+        "SELECT v.id, n.name FROM visits [RANGE 1 HOUR] AS v LEFT JOIN names AS n ON n.id = v.id"
+    )
+    run = q.start(trigger={"availableNow": True})
+    assert run.await_termination(120)
+    assert sorted(map(tuple, q.snapshot().collect()), key=str) == [(1, "Ada"), (2, None)]
+    assert refused(engine.feed, "visits", [(1, 0)]).code == "not-fed-by-hand"
+    assert refused(engine.feed, "names", [(1, "x")]).code == "not-fed-by-hand"
+    run.stop()
+
+    static = spark.range(1).selectExpr("timestamp_seconds(id) AS at")
+    with pytest.raises(SourceError, match="streaming DataFrame"):
+        engine.stream("other", static, time="at")
+    with pytest.raises(SourceError, match="static DataFrame"):
+        engine.table("other", frame)
+    with pytest.raises(EbbtideError, match="late rows"):
+        engine.stream("other", frame, time="at", late="drop")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("SELECT auction FROM bids", "fact-query"),
+        (
+            "SELECT window_end, COUNT(*) AS n FROM TUMBLE(bids, at, 1 SECOND) "
+            "GROUP BY window_end EMIT FINAL",
+            "final-not-built",
+        ),
+    ],
+)
+def test_what_is_not_built_is_refused_when_it_is_started(
+    spark: SparkSession, tmp_path: Path, text: str, code: str
+) -> None:
+    engine = made(spark, tmp_path)
+    q = engine.query(text)
+    error = refused(q.start)
+    assert isinstance(error, UnsupportedError)
+    assert error.code == code
+    assert error.hint is not None
+
+
+def test_what_data_do_not_allow_is_told_in_our_words(spark: SparkSession, tmp_path: Path) -> None:
+    engine = made(spark, tmp_path)
+    share = engine.query("SELECT 10 DIV price AS share FROM bids [RANGE 1 SECOND]", name="share")
+    share.start()
+    engine.feed("bids", [(1, 0, second(0))])
+    error = refused(engine.step)
+    assert isinstance(error, EvaluationError)
+    assert error.code == "division-by-zero"
+    assert 'query "share"' in error.message
+    assert share.engine.query(TOTALS).start().status.version is None
+
+
+def test_an_error_in_a_kernel_names_its_operator(spark: SparkSession, tmp_path: Path) -> None:
+    engine = made(spark, tmp_path)
+    engine.query(TOTALS, name="totals").start()
+    engine.feed("bids", [(1, 2**63 - 1, second(0)), (1, 1, second(0))])
+    error = refused(engine.step)
+    assert isinstance(error, EvaluationError)
+    assert error.code == "overflow"
+    assert error.detail is not None
+    assert "aggregate" in error.detail.lower()
