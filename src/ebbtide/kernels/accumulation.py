@@ -29,7 +29,8 @@ from numba import njit
 from ebbtide.kernels.arithmetic import add_one, add_real, add_whole, square, two_product
 from ebbtide.state.arrays import Hashes, Ints
 
-_TRUST = 2.0**-20
+# Squares fall twice as far, and roots of what is left of them show it.
+_TRUST, _TRUST_OF_SQUARES = 2.0**-20, 2.0**-10
 
 
 class Kind(IntEnum):
@@ -176,7 +177,8 @@ def _settle(plan: Any, whole: Any, real: Any, g: int) -> Any:
         mass = real[g, real_at + 2]
         peak = max(real[g, real_at + 3], mass)
         real[g, real_at + 3] = peak
-        if not (mass >= _TRUST * peak) or not np.isfinite(real[g, real_at]):
+        least = (_TRUST_OF_SQUARES if squares else _TRUST) * peak
+        if not (mass >= least) or not np.isfinite(real[g, real_at]):
             trusted = False
         if squares and not np.isfinite(real[g, real_at + 4] + real[g, real_at + 5]):
             trusted = False

@@ -145,7 +145,8 @@ class Sums:
         self.new = spans.chosen(slice(region.stored, None))
         if (since <= times.before).any():
             old = spans.chosen(slice(region.stored))
-            events = events_of(old, since, times.before, first, values)
+            # On the way back the sums are of no instant, so they are looked at only at its end.
+            events = events_of(old, since, times.before, first, values).to_the_end()
             swept(plan, self.accumulators, -1, events, old, values)
         events = events_of(spans, since, times.now, first, values)
         whole, real, self.doubtful = swept(plan, self.accumulators, 1, events, spans, values)

@@ -53,6 +53,12 @@ class Events(NamedTuple):
     last: Ints
     marks: Marks
 
+    def to_the_end(self) -> Events:
+        """The same with one mark per group, after all of its events."""
+        groups = self.marks.groups
+        final = np.append(groups[1:] != groups[:-1], len(groups) > 0)[: len(groups)]
+        return Events(self.ids, self.last[final], Marks(*(part[final] for part in self.marks)))
+
 
 def spans_of_changes(table: Any, groups: Ints) -> Spans:
     """The changes of a table, as they are."""
