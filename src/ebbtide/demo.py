@@ -4,37 +4,67 @@ Detectors on a highway report the speed of each vehicle.  One query asks for the
 last 15 minutes, and three things happen to its answer: it changes as readings come, it changes as
 they expire, without any input, and it is revised by a reading that comes late.
 
-The readings are made up, the same on every run.  The answers are the reference evaluator's.
+The readings are made up, the same on every run.  The query runs on Spark, inside this process.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from random import Random
+from tempfile import TemporaryDirectory
 
-from ebbtide.algebra import Aggregate, AggregateCall, NamedCall, Range, Relation, Stream, Window
-from ebbtide.core.change import Change, consolidate, fact, minus, until
-from ebbtide.core.declaration import Promise, StreamDeclaration
-from ebbtide.core.schema import schema
-from ebbtide.core.time import MINUTE, SECOND, Instant, format_instant, instant, is_finite
+from ebbtide.core.change import Change, consolidate
+from ebbtide.core.time import (
+    INF,
+    MINUTE,
+    NEG_INF,
+    SECOND,
+    Instant,
+    format_instant,
+    instant,
+    is_finite,
+)
 from ebbtide.core.values import Row
-from ebbtide.reference import evaluate
+from ebbtide.runtime.engine import Engine
 
+DECLARATION = """
+CREATE STREAM traffic (lane INT, speed DOUBLE, at TIMESTAMP,
+  PROGRESS FOR at AS at - INTERVAL 5 SECONDS) RETAIN 1 HOUR
+"""
 SQL = "SELECT AVG(speed) AS mean FROM traffic [RANGE 15 MINUTES]"
 SEED = 1993
 OPENING = instant("1993-11-03 05:00:00")
 
-TRAFFIC = Stream(
-    StreamDeclaration(
-        "traffic",
-        schema(lane="INT", speed="DOUBLE", at="TIMESTAMP"),
-        promises=(Promise("at", 5 * SECOND),),
-    )
-)
-WINDOW = Window(TRAFFIC, Range(15 * MINUTE), on="at")
-MEAN: Relation = Aggregate(
-    WINDOW, (), (NamedCall("mean", AggregateCall("AVG", (WINDOW.ref("speed"),))),)
-)
+
+class Highway:
+    """The query on an engine; each method is a step and gives what the step emitted."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        engine.execute(DECLARATION)
+        self.query = engine.query(SQL, name="highway")
+        self.query.start()
+
+    def come(self, rows: Sequence[Row]) -> tuple[Change, ...]:
+        """Readings come."""
+        self.engine.feed("traffic", rows)
+        return self._step()
+
+    def wait(self, until: Instant) -> tuple[Change, ...]:
+        """Time passes, and nothing comes."""
+        self.engine.advance("traffic", until + 1)
+        return self._step()
+
+    def _step(self) -> tuple[Change, ...]:
+        version = self.engine.step()[self.query.name].version
+        rows = self.query.changes(since=version - 1).selectExpr(
+            "mean", "unix_micros(valid_from)", "unix_micros(valid_to)", "diff"
+        )
+        return consolidate(
+            Change((mean,), NEG_INF if start is None else start, INF if end is None else end, diff)
+            for mean, start, end, diff in rows.collect()
+        )
 
 
 def readings(count: int = 6, seed: int = SEED) -> list[Row]:
@@ -47,19 +77,13 @@ def readings(count: int = 6, seed: int = SEED) -> list[Row]:
     return found
 
 
-def answers(rows: Iterable[Row], now: Instant) -> tuple[Change, ...]:
-    """The averages up to now, and for how long each was right."""
-    changes = evaluate(MEAN, {"traffic": [fact(row) for row in rows]}, now)
-    return consolidate(change for change in changes if change.valid_from <= now)
-
-
-def story() -> list[str]:
+def story(highway: Highway) -> list[str]:
     """The lines of the demonstration."""
     came = readings()
     last = came[-1][-1]
     quiet = last + 15 * MINUTE
     late = (3, 6.5, came[2][-1] + 11 * SECOND)
-    before, after = answers(came, quiet), answers([*came, late], quiet)
+    first, second, third = highway.come(came), highway.wait(quiet), highway.come([late])
     return [
         "How fast is the highway? The average speed over the last 15 minutes:",
         "",
@@ -72,17 +96,17 @@ def story() -> list[str]:
         "   Each average is right from one instant up to another, and NULL where there is no",
         "   reading to take it of.",
         "",
-        *indented(averages(answers(came, last), last)),
+        *indented(averages(first, last)),
         "",
         f"2. No more readings come. At {clock(quiet)} the last one has expired, and so have the",
         "   averages: each change below happened without any input.",
         "",
-        *indented(averages([c for c in before if c.valid_from > last], quiet)),
+        *indented(averages(second, quiet)),
         "",
         f"3. Late, a reading of {clock(late[2])} comes: {late[1]} m/s on lane {late[0]}. Averages",
         "   that counted without it are taken back (-) and replaced (+); the others stay.",
         "",
-        *indented(revisions(until(minus(after, before), quiet))),
+        *indented(revisions(third)),
         "",
         "   In the end there is just what there would have been, had it come in time.",
     ]
@@ -151,7 +175,14 @@ def indented(lines: Iterable[str]) -> list[str]:
 
 def main() -> None:
     """Tells the story."""
-    print("\n".join(story()))
+    print("Starting Spark inside this process ...", file=sys.stderr)
+    with TemporaryDirectory() as location:
+        engine = Engine(location)
+        try:
+            lines = story(Highway(engine))
+        finally:
+            engine.stop()
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

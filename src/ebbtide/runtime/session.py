@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ebbtide.config import share_python_with_workers
@@ -37,7 +38,9 @@ def start_spark(cores: int | None = None, settings: dict[str, str] | None = None
     share_python_with_workers()
     master = f"local[{cores or '*'},{_RETRIES}]"
     builder = SparkSession.builder.master(master).appName("ebbtide")
-    for name, value in {**_SETTINGS, **(settings or {})}.items():
+    quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    chosen = {"spark.driver.extraJavaOptions": quiet, **_SETTINGS, **(settings or {})}
+    for name, value in chosen.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
