@@ -74,7 +74,7 @@ class CallParser(DurationReader):
             self._advance()
             if not self._match(TokenType.WHERE):
                 raise self.unexpected("WHERE")
-            call.set("filter", self._parse_disjunction())
+            call.set("filter", self.needed(self._parse_disjunction(), "a condition"))
             self.need_token(TokenType.R_PAREN, ")")
         self._parse_nulls(call)
         name = marked(call)
@@ -85,11 +85,9 @@ class CallParser(DurationReader):
     def _over(self, call: Call) -> exp.Expr:
         if not self._match(TokenType.L_PAREN):
             self.unsupported("a named window", hint="repeat the window in parentheses after OVER")
-        partition = (
-            self._parse_csv(self._parse_disjunction)
-            if self._match(TokenType.PARTITION_BY)
-            else None
-        )
+        partition = None
+        if self._match(TokenType.PARTITION_BY):
+            partition = self.needed(self._parse_csv(self._parse_disjunction), "a partition")
         order = self._parse_order()
         spec = self._frame()
         if not self._match(TokenType.R_PAREN):
@@ -131,6 +129,12 @@ class CallParser(DurationReader):
     def _parse_nulls(self, call: Call) -> None:
         for treatment in ("IGNORE", "RESPECT"):
             if self.take(treatment, "NULLS"):
+                if call.args.get("nulls"):
+                    raise self.fault(
+                        "duplicate-clause",
+                        "NULLS are treated here a second time",
+                        self.span(self._tokens[self._index - 2], self._prev),
+                    )
                 call.set("nulls", treatment)
 
     def _call(self, anonymous: exp.Anonymous) -> Call:
@@ -140,7 +144,7 @@ class CallParser(DurationReader):
         arguments = anonymous.expressions
         if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
             call.set("distinct", True)
-            arguments = arguments[0].expressions
+            arguments = self.needed(arguments[0].expressions, "what is DISTINCT")
         if len(arguments) == 1 and isinstance(arguments[0], exp.IgnoreNulls | exp.RespectNulls):
             call.set("nulls", "IGNORE" if isinstance(arguments[0], exp.IgnoreNulls) else "RESPECT")
             arguments = [arguments[0].this]
@@ -174,11 +178,9 @@ class CallParser(DurationReader):
         return node
 
     def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
-        operand = self._parse_disjunction()
+        operand = self.needed(self._parse_disjunction(), "an expression")
         if not self._match(TokenType.ALIAS):
             raise self.unexpected("AS")
-        if operand is None:
-            raise self.unexpected("an expression")
         to = self.type_name("a type")
         node = exp.Cast(this=operand, to=to) if strict else exp.TryCast(this=operand, to=to)
         return self._closed(self.expression(node))

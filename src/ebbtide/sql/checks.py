@@ -121,11 +121,16 @@ def _alias(node: exp.Expr, source: str) -> None:
 
 
 def _star(node: exp.Expr, source: str) -> None:
+    if node.args.get("except_") == []:
+        _wrong(node, source, "EXCEPT is followed by names of columns")
     parent = node.parent
-    if isinstance(parent, exp.Column):
-        parent = parent.parent
-    counted = isinstance(parent, nodes.Call) and parent.this == "COUNT"
-    if not counted and not isinstance(parent, exp.Select):
+    if isinstance(parent, nodes.Call):
+        allowed = parent.this == "COUNT" and not parent.args.get("distinct")
+    else:
+        allowed = isinstance(
+            parent.parent if isinstance(parent, exp.Column) else parent, exp.Select
+        )
+    if not allowed:
         _wrong(node, source, "* stands in SELECT or in COUNT(*) only")
 
 

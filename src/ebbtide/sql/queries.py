@@ -119,10 +119,8 @@ class QueryParser(SourceParser):
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         if self._match(TokenType.FROM, advance=False) or not self._curr:
             raise self.unexpected("what to select")
-        projections = super()._parse_projections()
-        if not projections[0]:
-            raise self.unexpected("what to select")
-        return projections
+        projections, exclude = super()._parse_projections()
+        return self.needed(projections, "what to select"), exclude
 
     def _parse_lateral(self) -> exp.Lateral | None:
         if self._match(TokenType.LATERAL, advance=False):
@@ -134,9 +132,7 @@ class QueryParser(SourceParser):
     @located
     def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
         self._advance()
-        keys = self._parse_csv(self._group_key)
-        if not keys:
-            raise self.unexpected("what to group by")
+        keys = self.needed(self._parse_csv(self._group_key), "what to group by")
         if self._curr.token_type in _GROUPINGS:
             self.unsupported(_GROUPINGS[self._curr.token_type])
         if self._match(TokenType.WITH, advance=False) and self._next.token_type in _GROUPINGS:
@@ -185,6 +181,8 @@ class QueryParser(SourceParser):
         if name.token_type is TokenType.STRING:
             raise self._quoted_name(name)
         alias = super()._parse_table_alias(alias_tokens)
+        if alias is None and first.token_type is TokenType.ALIAS:
+            raise self.unexpected("an alias")
         if alias is not None:
             mark(alias, first.start, self._prev.end + 1)
         return alias
@@ -226,9 +224,7 @@ class QueryParser(SourceParser):
         span = self.span(first, self._prev)
         on, using, source = None, None, self._parse_table()
         if self._match(TokenType.ON):
-            on = self._parse_disjunction()
-            if on is None:
-                raise self.unexpected("a condition")
+            on = self.needed(self._parse_disjunction(), "a condition")
         elif self._match(TokenType.USING):
             using = self._parse_wrapped(lambda: self.identifiers("a column"))
         self._check_join(span, side, kind, on is not None or using is not None)

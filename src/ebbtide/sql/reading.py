@@ -193,6 +193,12 @@ class Reader(SparkParser):
         if not self._match(token_type):
             raise self.unexpected(f'"{text}"')
 
+    def needed(self, found: T | None, what: str) -> T:
+        """What was read here, if there was anything."""
+        if not found:
+            raise self.unexpected(what)
+        return found
+
     def identifier(self, what: str) -> exp.Identifier:
         """Reads a name."""
         first = self._curr

@@ -103,10 +103,7 @@ class ScalarParser(CallParser):
         return node
 
     def _parse_positive(self) -> exp.Expr:
-        operand = self._parse_unary()
-        if operand is None:
-            raise self.unexpected("an expression")
-        return operand
+        return self.needed(self._parse_unary(), "an expression")
 
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
         low = self._parse_bitwise()
@@ -178,6 +175,8 @@ class ScalarParser(CallParser):
         while self._match(sep):
             comma = self._prev
             items.append(parse_method())
-            if items[-1] is None:
-                raise self.fault("syntax", "something is missing after the comma", self.span(comma))
+            if items[0] is None or items[-1] is None:
+                side = "before" if items[0] is None else "after"
+                message = f"something is missing {side} the comma"
+                raise self.fault("syntax", message, self.span(comma))
         return [item for item in items if item is not None]

@@ -59,7 +59,7 @@ def data_type(node: exp.Expr, source: str) -> types.Type:
             return _SIMPLE[kind]
         if kind is exp.DType.DECIMAL:
             return _decimal(node, span_of(node, source))
-        if kind is exp.DType.ARRAY and len(inner) == 1:
+        if kind is exp.DType.ARRAY and len(inner) == 1 and node.args.get("nested"):
             return types.ArrayType(data_type(inner[0], source))
         if kind is exp.DType.STRUCT and inner:
             return types.StructType(tuple(_field(part, source) for part in inner))

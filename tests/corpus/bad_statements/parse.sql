@@ -631,3 +631,49 @@ UPDATE bids SET price = 1;
 -- span:
 EXPLAIN;
 
+
+-- code: syntax
+-- span: )
+SELECT COUNT(*) FILTER (WHERE ) FROM bids;
+
+-- code: syntax
+-- span: )
+SELECT SUM(price) OVER (PARTITION BY ) FROM bids;
+
+-- code: duplicate-clause
+-- span: RESPECT NULLS
+SELECT FIRST(price) IGNORE NULLS RESPECT NULLS FROM bids;
+
+-- code: syntax
+-- span: ,
+SELECT MAX(, price) FROM bids;
+
+-- code: syntax
+-- span: FROM
+SELECT COUNT(DISTINCT ) FROM bids;
+
+-- code: syntax
+-- span: *
+SELECT COUNT(DISTINCT *) FROM bids;
+
+-- code: syntax
+-- span: * EXCEPT ()
+SELECT * EXCEPT () FROM bids;
+
+-- code: syntax
+-- span:
+SELECT * FROM bids AS;
+
+-- code: unknown-type
+-- span: INT[]
+-- hint: write INT
+SELECT auction::INT[] FROM bids;
+
+-- code: syntax
+-- span: NOT channel
+-- hint: write (NOT channel)
+SELECT price = NOT channel FROM bids;
+
+-- code: syntax
+-- span: 1.5.x
+SELECT 1.5.x FROM bids;
