@@ -16,13 +16,17 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.local import Fed, LocalRunner
 
+from ebbtide.algebra.combination import AntiJoin, Join
+from ebbtide.algebra.expression import Comparison
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream
+from ebbtide.algebra.relation import Alias, ChangingTable, Relation, StaticTable, Stream, Values
+from ebbtide.algebra.window import Fixed, Range, Window
 from ebbtide.analysis import analyse
 from ebbtide.config import Config
 from ebbtide.core.admission import Admission, Arrival, Op, Step, admit, allowed_ops, begin
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.schema import schema
 from ebbtide.core.tree import find
 from ebbtide.core.types import DoubleType, StringType, TimestampType, Type
 from ebbtide.errors import EvaluationError, UnsupportedError
@@ -127,3 +131,12 @@ def test_random_plans(plan: Relation, seed: int, steps: int, shards: int, collec
         event(f"not built: {error.code}")
     except EvaluationError as error:
         event(f"no value: {error.code}")
+
+
+def test_a_window_on_what_is_all_there_from_the_start() -> None:
+    constants = Values(schema(x="BIGINT", at="TIMESTAMP"), ((0, 1), (1, 3), (2, 50), (3, None)))
+    there = Alias(Window(constants, Fixed(2), "at"), "r")
+    bids = Alias(Window(PROMISED[0], Range(4), "at"), "l")
+    same = Comparison("=", bids.ref("auction"), there.ref("x"))
+    for plan in (there, Join(bids, there, same), AntiJoin(bids, there, same)):
+        judge(plan, seed=1, steps=4, shards=2, collects=True)

@@ -50,7 +50,8 @@ class Lowered:
 class _Flow:
     """Changes on their way: who made them, what has happened to them, how time comes to them.
 
-    ``source`` is the number of the source whose rows they are, before any operator.
+    ``source`` is the number of the source whose rows they are, before any operator, if rows of it
+    keep coming: what is all there from the start is waited for by nobody.
     """
 
     producer: Producer
@@ -102,7 +103,7 @@ class _Lowering:
             return self._admitted(declaration, number, given, rows)
         columns = tuple(Ref(given.column(column.name)) for column in rows)
         pipe = replace(source_pipe(rows), columns=columns)
-        return _Flow(FromSource(number), pipe, frozenset(), 0, number)
+        return _Flow(FromSource(number), pipe, frozenset(), 0, _moving(declaration, number))
 
     def _admitted(
         self, declaration: Declaration, source: int, given: Schema, rows: Schema
@@ -128,7 +129,8 @@ class _Lowering:
         lines: frozenset[Line] = frozenset()
         if isinstance(declaration, TableDeclaration) and declaration.time is not None:
             lines = frozenset({(source, declaration.time)})
-        return _Flow(FromOperator(number), source_pipe(rows), lines, 1, source)
+        moving = _moving(declaration, source)
+        return _Flow(FromOperator(number), source_pipe(rows), lines, 1, moving)
 
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
@@ -189,6 +191,11 @@ def lower(plan: Relation) -> Lowered:
         plan.schema,
     )
     return Lowered(physical, tuple(lowering.declarations), tuple(lowering.given))
+
+
+def _moving(declaration: Declaration, number: int) -> int | None:
+    static = isinstance(declaration, TableDeclaration) and declaration.static
+    return None if static else number
 
 
 def _timed(flow: _Flow, node: Window) -> _Flow:
