@@ -1,0 +1,38 @@
+"""The balance test without Spark: a thousand steps of the engine's own stages and state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.balance import BALANCE, SCRIPT, assert_balanced, transfers
+from tests.local import Fed, LocalRunner
+
+from ebbtide.config import Config
+from ebbtide.core.admission import Arrival, Op
+from ebbtide.core.change import Change, consolidate
+from ebbtide.core.time import NEG_INF
+from ebbtide.runtime.engine import Engine
+from ebbtide.runtime.lowering import lower
+
+STEPS = {"quick": 20, "ci": 100, "long": 1000}[Config.from_environment().profile]
+
+
+def test_the_total_is_zero_after_every_step(tmp_path: Path) -> None:
+    engine = Engine(tmp_path / "engine")
+    engine.execute(SCRIPT)
+    query = engine.query(BALANCE, "balance")
+    runner = LocalRunner(lower(query.analysis.plan), str(tmp_path / "local"), 3)
+    output: tuple[Change, ...] = ()
+    place, shown = 0, 0
+    for rows in transfers(STEPS, seed=3):
+        arrivals = tuple(Arrival(Op.INSERT, row, place + i) for i, row in enumerate(rows))
+        place += len(rows)
+        manifest = runner.step({"transfers": Fed(arrivals)})
+        now = manifest.details["now"]
+        output = consolidate((*output, *runner.emitted(manifest)))
+        if now > NEG_INF:
+            assert_balanced(output, now)
+            # What is older than the window and the delay changes no more.
+            output = tuple(c for c in output if c.valid_to > now - 200_000_000)
+        shown = max([shown, *(change.row[1] for change in output)])
+    assert shown > 5
