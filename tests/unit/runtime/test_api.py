@@ -1,9 +1,8 @@
-"""The Python API as far as it needs no JVM: declaring, explaining, refusing, feeding."""
+"""The Python API as far as it needs no JVM: declaring, explaining, refusing."""
 
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,7 @@ import pytest
 
 import ebbtide
 from ebbtide import Engine, col, fn, source
-from ebbtide.core.time import instant
-from ebbtide.errors import BindError, EbbtideError, QueryError, SourceError, TemporalError
-from ebbtide.runtime.feed import Advance, FedRow
+from ebbtide.errors import EbbtideError, QueryError, TemporalError
 
 SCRIPT = """
 CREATE STREAM bids (auction BIGINT, price DOUBLE, at TIMESTAMP,
@@ -35,12 +32,6 @@ def engine(tmp_path: Path) -> Engine:
     made = Engine(tmp_path)
     made.execute(SCRIPT)
     return made
-
-
-def fed(engine: Engine, name: str) -> list[FedRow | Advance]:
-    """What the log of a source holds."""
-    declaration = engine._fed_by_hand(name)
-    return [entry for _, entry in engine.log_of(declaration).read(0)]
 
 
 def refused(call: Any, *arguments: Any, **named: Any) -> EbbtideError:
@@ -214,113 +205,6 @@ def test_the_hint_of_a_refused_query_makes_it_run(engine: Engine) -> None:
     assert error.hint.startswith("add ")
     engine.query(f"{FOR_EVER} {error.hint.removeprefix('add ')}")
     engine.query(f"{FOR_EVER} ALLOW UNBOUNDED STATE")
-
-
-# --- feeding ----------------------------------------------------------------------------------
-
-MOMENT = instant("2026-01-01 00:05:00")
-
-
-@pytest.mark.parametrize(
-    "at",
-    [
-        MOMENT,
-        "2026-01-01 00:05:00",
-        "2026-01-01T00:05:00Z",
-        "2026-01-01 01:05:00+01:00",
-        datetime(2026, 1, 1, 0, 5),
-        datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
-        datetime(2026, 1, 1, 1, 5, tzinfo=timezone(timedelta(hours=1))),
-    ],
-    ids=repr,
-)
-def test_times_are_given_in_many_ways(engine: Engine, at: Any) -> None:
-    engine.feed("bids", [(1, 2, at)])
-    engine.advance("bids", at)
-    assert fed(engine, "bids") == [FedRow("insert", (1, 2.0, MOMENT)), Advance(MOMENT)]
-
-
-def test_times_without_a_zone_are_of_the_engine(tmp_path: Path) -> None:
-    engine = Engine(tmp_path, zone="Europe/Berlin")
-    engine.execute(SCRIPT)
-    engine.feed("bids", [(1, 2, "2026-01-01 01:05:00"), (1, 2, "2026-01-01T00:05:00Z")])
-    engine.advance("bids", datetime(2026, 1, 1, 1, 5))
-    row = FedRow("insert", (1, 2.0, MOMENT))
-    assert fed(engine, "bids") == [row, row, Advance(MOMENT)]
-
-
-@pytest.mark.parametrize("at", ["tomorrow", "", 1.5, None, "2026-13-01"])
-def test_what_is_no_time_promises_nothing(engine: Engine, at: Any) -> None:
-    assert refused(engine.advance, "bids", at).code == "bad-instant"
-    assert fed(engine, "bids") == []
-
-
-def test_rows_are_tuples_or_have_names(engine: Engine) -> None:
-    engine.feed("bids", [(1, 2.5, 0), {"AUCTION": 1, "price": 2.5, "at": 0}, {"auction": 7}])
-    row = FedRow("insert", (1, 2.5, 0))
-    assert fed(engine, "bids") == [row, row, FedRow("insert", (7, None, None))]
-
-
-def test_a_value_of_the_wrong_type_is_kept_as_it_came(engine: Engine) -> None:
-    engine.feed("bids", [("one", 2.5, 0)])
-    assert fed(engine, "bids") == [FedRow("insert", (None, None, None), "('one', 2.5, 0)")]
-
-
-@pytest.mark.parametrize(
-    ("name", "op", "word"),
-    [
-        ("bids", None, "insert"),
-        ("shops", None, "insert"),
-        ("sellers", None, "upsert"),
-        ("sellers", "end", "end"),
-        ("sellers", "delete", "delete"),
-    ],
-)
-def test_an_operation_is_the_usual_one_or_is_given(
-    engine: Engine, name: str, op: str | None, word: str
-) -> None:
-    width = {"bids": 3, "shops": 2, "sellers": 3}[name]
-    engine.feed(name, [(1, None, 0)[:width]], op)
-    (entry,) = fed(engine, name)
-    assert isinstance(entry, FedRow)
-    assert entry.op == word
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "op", "code", "hint"),
-    [
-        ("bids", [(1, 2.0, 0)], "upsert", "unknown-op", "use one of insert"),
-        ("sellers", [(1, "a", 0)], "drop", "unknown-op", "use one of delete, end, replace, upsert"),
-        ("bids", [(1, 2.0)], None, "column-count", None),
-        ("bids", [(1, 2.0, 0, 4)], None, "column-count", None),
-        ("bids", [{"auction": 1, "prise": 2.0}], None, "unknown-column", "did you mean price?"),
-        ("bids", [{"colour": 1}], None, "unknown-column", None),
-        ("sellers", [{"id": 1, "op": "end"}], None, "unknown-column", None),
-        ("bidz", [(1, 2.0, 0)], None, "unknown-name", "did you mean bids?"),
-        ("recent", [(1, 2.0, 0)], None, "not-a-source", None),
-        ("logs", [("x", 0)], None, "not-fed-by-hand", None),
-    ],
-)
-def test_rows_that_cannot_be_fed_are_refused_all_of_them(
-    engine: Engine, name: str, rows: list[Any], op: str | None, code: str, hint: str | None
-) -> None:
-    error = refused(engine.feed, name, rows, op)
-    assert (error.code, error.hint) == (code, hint)
-    assert not (Path(engine.location) / "feed").exists()
-
-
-def test_nothing_is_promised_about_sources_that_promise_nothing(engine: Engine) -> None:
-    assert refused(engine.advance, "shops", 0).code == "nothing-progresses"
-    assert refused(engine.advance, "recent", 0).code == "not-a-source"
-
-
-def test_names_of_sources_have_near_matches(engine: Engine) -> None:
-    for call in (engine.advance, engine.feed):
-        error = refused(call, "autcions", 0)
-        assert isinstance(error, BindError)
-        assert error.hint == "did you mean auctions?"
-    assert refused(engine.late, "selers").hint == "did you mean sellers?"
-    assert isinstance(refused(engine.late, "recent"), SourceError)
 
 
 def test_what_an_engine_cannot_be_made_with_is_refused(tmp_path: Path) -> None:
