@@ -31,6 +31,8 @@ from ebbtide.state.arrays import Hashes, Ints
 
 # Squares fall twice as far, and roots of what is left of them show it.
 _TRUST, _TRUST_OF_SQUARES = 2.0**-20, 2.0**-10
+# Below it, squares leave the range of doubles.
+_SMALL = 2.0**-450
 
 
 class Kind(IntEnum):
@@ -151,7 +153,9 @@ def _move(
                     add_one(real, g, real_at, n * x)
                 else:
                     add_real(real, g, real_at, x, 0.0, n)
-                real[g, real_at + 2] += n * abs(x)
+                mass = real[g, real_at + 2] + n * abs(x)
+                real[g, real_at + 2] = mass
+                real[g, real_at + 3] = max(real[g, real_at + 3], abs(mass))
                 if plan[m, 1]:
                     first, second = two_product(x, x)
                     add_real(real, g, real_at + 4, first, second, n)
@@ -175,13 +179,13 @@ def _settle(plan: Any, whole: Any, real: Any, g: int) -> Any:
                 real[g, real_at + k] = 0.0
             continue
         mass = real[g, real_at + 2]
-        peak = max(real[g, real_at + 3], mass)
-        real[g, real_at + 3] = peak
-        least = (_TRUST_OF_SQUARES if squares else _TRUST) * peak
+        least = (_TRUST_OF_SQUARES if squares else _TRUST) * real[g, real_at + 3]
         if not (mass >= least) or not np.isfinite(real[g, real_at]):
             trusted = False
-        if squares and not np.isfinite(real[g, real_at + 4] + real[g, real_at + 5]):
-            trusted = False
+        if squares:
+            large = not np.isfinite(real[g, real_at + 4] + real[g, real_at + 5])
+            if large or 0.0 < mass < _SMALL:
+                trusted = False
     return trusted
 
 
