@@ -151,14 +151,19 @@ class SweepArea:
         for segment in ended:
             self.scope.store.forget(segment.name)
         kept = replace(self, segments=tuple(s for s in self.segments if s not in ended))
-        return kept._merge(merges(kept.segments), horizon) if ended or kept.segments else kept
+        return kept._merge(merges(kept.segments, self.layout.newest), horizon)
 
     def compact(self, horizon: int = NEG_INF) -> SweepArea:
-        """The area with one segment for every bucket of time."""
+        """The area with one segment for every bucket of time, without a row that has ended."""
         kept = self.reorganize(horizon)
         width = bucket_width(kept._bounds())
         groups = [tuple(group) for group in buckets(kept.segments, width)]
-        return kept._merge([g for g in groups if len(g) > 1 or g[0].negatives], horizon)
+        worth = [
+            group
+            for group in groups
+            if len(group) > 1 or group[0].negatives or group[0].to_min <= horizon + 1
+        ]
+        return kept._merge(worth, horizon)
 
     def _merge(self, groups: list[tuple[Segment, ...]], horizon: int) -> SweepArea:
         if not groups:
