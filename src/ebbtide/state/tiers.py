@@ -60,13 +60,13 @@ def cut(valid_to: Ints, width: int) -> Iterator[Ints]:
         yield places[parts == number]
 
 
-def merges(segments: Iterable[Segment]) -> list[tuple[Segment, ...]]:
-    """The groups of segments that are to become one."""
+def merges(segments: Iterable[Segment], newest: bool = False) -> list[tuple[Segment, ...]]:
+    """The groups of segments that are to become one; ``newest`` is the layout's."""
     listed = list(segments)
     width = bucket_width((segment.to_min, segment.to_max) for segment in listed)
     result: list[tuple[Segment, ...]] = []
     for members in buckets(listed, width):
-        if _cancels(members):
+        if _vanishes(members) if newest else _cancels(members):
             result.append(tuple(members))
             continue
         classes: dict[int, list[Segment]] = defaultdict(list)
@@ -91,6 +91,12 @@ def _cancels(members: list[Segment]) -> bool:
     largest = max(segment.rows for segment in members)
     negatives = sum(segment.negatives for segment in members)
     return 3 * negatives >= rows and 5 * (rows - largest) >= rows and len(members) > 1
+
+
+def _vanishes(members: list[Segment]) -> bool:
+    """Whether many keys are gone; each may have left several rows behind."""
+    rows = sum(segment.rows for segment in members)
+    return 16 * sum(segment.negatives for segment in members) >= rows and len(members) > 1
 
 
 def _size_class(rows: int) -> int:
