@@ -67,6 +67,7 @@ class LocalRunner:
         manifests = Manifests(Place(self.root, self.version).store())
         previous = manifests.load(self.version - 1) if self.version else None
         manifests.start(self.version)
+        manifests.sweep()
         declarations = self.lowered.declarations
         before = tuple(f.read(clock) for f in restored(previous, declarations))
         arrivals = {

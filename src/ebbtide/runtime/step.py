@@ -71,6 +71,8 @@ class Runner:
             )
         previous = manifests.load(version - 1) if version else None
         manifests.start(version)
+        # Also what the last step wrote and merged again before it ended.
+        manifests.sweep()
         if previous is not None:
             Journal(self.root).record(previous)
             Archive(self.root).forget(previous)
