@@ -154,16 +154,14 @@ class SweepArea:
         return kept._merge(merges(kept.segments, self.layout.newest), horizon)
 
     def compact(self, horizon: int = NEG_INF) -> SweepArea:
-        """The area with one segment for every bucket of time, without a row that has ended."""
-        kept = self.reorganize(horizon)
-        width = bucket_width(kept._bounds())
-        groups = [tuple(group) for group in buckets(kept.segments, width)]
-        worth = [
-            group
-            for group in groups
-            if len(group) > 1 or group[0].negatives or group[0].to_min <= horizon + 1
-        ]
-        return kept._merge(worth, horizon)
+        """The area with one segment for every bucket of time, and all that cancels gone."""
+        area, before = self.reorganize(horizon), self.rows + 1
+        # What nets out may end earlier than its parts did, and meet others in another bucket.
+        while area.rows < before:
+            before = area.rows
+            groups = buckets(area.segments, bucket_width(area._bounds()))
+            area = area._merge([tuple(g) for g in groups if _is_loose(g, horizon)], horizon)
+        return area
 
     def _merge(self, groups: list[tuple[Segment, ...]], horizon: int) -> SweepArea:
         if not groups:
@@ -209,6 +207,12 @@ class SweepArea:
     def _view(self, segment: Segment) -> View:
         view: View = self.scope.store.read(_file(segment), View.of)
         return view
+
+
+def _is_loose(group: list[Segment], horizon: int) -> bool:
+    """Whether merging a bucket's segments, or the one there is, can make them less."""
+    first = group[0]
+    return len(group) > 1 or first.negatives > 0 or first.to_min <= last_end(horizon)
 
 
 def _file(segment: Segment) -> File:

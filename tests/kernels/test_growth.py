@@ -1,0 +1,138 @@
+"""The cost of a step follows its changes, not the state; state goes when its time has passed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ebbtide.config import Config
+from ebbtide.core.time import NEG_INF
+from ebbtide.kernels.aggregate import Aggregate
+from ebbtide.kernels.call import Call
+from ebbtide.kernels.difference import Difference
+from ebbtide.kernels.distinct import Distinct
+from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema
+from ebbtide.state.store import DirectoryStore, Scope
+
+SCHEMA = batch_schema([pa.int64(), pa.float64()])
+WINDOW = 1_000_000
+
+AVERAGE = Aggregate((0,), (Call("AVG", (1,), pa.float64()),))
+GREATEST = Aggregate((0,), (Call("MAX", (1,), pa.float64()), Call("COUNT", (), pa.int64())))
+MEDIAN = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64()),))
+
+
+def rows(chance: np.random.Generator, count: int, keys: int, start: int, end: int) -> Any:
+    """Rows as a window shows them."""
+    at = np.sort(chance.integers(start, end, count))
+    columns = [chance.integers(0, keys, count), chance.integers(0, 999, count) / 8.0]
+    columns += [at, at + WINDOW, np.ones(count, np.int64)]
+    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=SCHEMA)
+
+
+class Stepping:
+    """A kernel that is taken through steps."""
+
+    def __init__(self, kernel: Kernel, store: Any = None) -> None:
+        self.kernel, self.store = kernel, store
+        self.inputs = (
+            len([a for a in kernel.areas((SCHEMA,) * 2) if a.name in ("left", "right")]) or 1
+        )
+        self.areas = tuple(SweepArea(lay) for lay in kernel.areas((SCHEMA,) * self.inputs))
+        self.before, self.version = NEG_INF, 0
+
+    def step(self, changes: Any, now: int) -> float:
+        """One step; gives the processor seconds that it took."""
+        if self.store is not None:
+            scope = Scope(self.store, "op", 0, self.version)
+            self.areas = tuple(area.at(scope) for area in self.areas)
+        start = time.thread_time()
+        times = Times(self.before, now, (now - 1000,) * self.inputs)
+        result = self.kernel.step((changes,) * self.inputs, self.areas, times)
+        seconds = time.thread_time() - start
+        self.areas, self.before, self.version = result.areas, now, self.version + 1
+        return seconds
+
+
+def typical(kernel: Kernel, live: int, keys: int, changes: int = 1000) -> float:
+    """The processor seconds of a step with some changes, on a state of that many rows."""
+    chance = np.random.default_rng(5)
+    stepping = Stepping(kernel)
+    for part in range(10):
+        start = part * WINDOW // 10
+        stepping.step(rows(chance, live // 10, keys, start, start + WINDOW // 10), start)
+    now, seconds = WINDOW, []
+    for _ in range(24):
+        # A stretch of time in which as many rows go as come, were the state the smaller one.
+        seconds.append(stepping.step(rows(chance, changes, keys, now, now + 10), now + 10))
+        now += 10
+    return float(np.median(seconds[4:]))
+
+
+KERNELS = {
+    "average": AVERAGE,
+    "distinct": Distinct(),
+    "greatest": GREATEST,
+    "median": MEDIAN,
+    "difference": Difference(),
+}
+LONG = Config.from_environment().profile == "long"
+
+
+@pytest.mark.parametrize("name", list(KERNELS) if LONG else ["average", "distinct"])
+def test_a_step_does_not_grow_with_more_keys(name: str) -> None:
+    kernel = KERNELS[name]
+    typical(kernel, 10_000, 10_000, 100)
+    small, large = typical(kernel, 10_000, 10_000), typical(kernel, 1_000_000, 1_000_000)
+    # A hundredfold state has more segments to look into; a scan of it would take some 50 ms.
+    assert large <= 1.5 * small + 0.015
+
+
+@pytest.mark.parametrize("name", ["average", "greatest"])
+def test_a_step_does_not_grow_with_more_rows_of_a_key(name: str) -> None:
+    kernel = KERNELS[name]
+    typical(kernel, 10_000, 1000, 100)
+    small, large = typical(kernel, 10_000, 1000), typical(kernel, 1_000_000, 1000)
+    assert large <= 1.5 * small + 0.005
+
+
+@pytest.mark.parametrize("name", list(KERNELS))
+def test_nothing_is_left_when_the_window_has_passed(name: str, tmp_path) -> None:
+    stepping = Stepping(KERNELS[name], DirectoryStore(str(tmp_path)))
+    chance = np.random.default_rng(6)
+    for part in range(8):
+        start = part * WINDOW // 4
+        stepping.step(rows(chance, 5_000, 300, start, start + WINDOW // 4), start + WINDOW // 4)
+    now = stepping.before
+    nothing = SCHEMA.empty_table()
+    for k in range(1, 6):
+        stepping.step(nothing, now + k * WINDOW)
+    assert sum(area.rows for area in stepping.areas) == 0
+    used = {segment.name for area in stepping.areas for segment in area.segments}
+    assert used == set()
+
+
+def test_late_rows_cost_their_region_only() -> None:
+    """With rows somewhat late in every step, a window of a million rows is not read again."""
+    chance = np.random.default_rng(8)
+
+    def seconds(live: int) -> float:
+        stepping = Stepping(AVERAGE)
+        for part in range(10):
+            start = part * WINDOW // 10
+            stepping.step(rows(chance, live // 10, 1000, start, start + WINDOW // 10), start)
+        now, found = WINDOW, []
+        for _ in range(12):
+            found.append(stepping.step(rows(chance, 1000, 1000, now - 500, now + 10), now + 10))
+            now += 10
+        return float(np.median(found[2:]))
+
+    seconds(10_000)
+    small, large = seconds(10_000), seconds(1_000_000)
+    assert large <= 2 * small + 0.010
