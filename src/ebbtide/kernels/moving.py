@@ -57,10 +57,9 @@ def move(
     """One step: accumulators moved by what begins and ends, and the changes of their results."""
     stored, emitted, *kept = areas
     touched, turning = touched_rows(changes, stored, emitted, times, not keys)
-    (after,) = inputs_after((changes,), (stored,), touched, times)
     if not len(touched.hashes):
-        rest = (emitted.reorganize(times.released), *kept)
-        return Result(output.empty_table(), (after, *rest))
+        after = inputs_after((changes,), (stored,), touched, times)
+        return Result(output.empty_table(), (*after, emitted.reorganize(times.released), *kept))
     older = tuple(area.latest(touched.hashes) for area in kept)
     others = (emitted.probe(touched.hashes, touched.since), *older)
     region = region_of(keys, changes, stored, others, touched, turning, times)
@@ -80,7 +79,8 @@ def move(
     renewed = [
         area.insert(*new).reorganize(NEG_INF) for area, new in zip(kept, written, strict=True)
     ]
-    return Result(changed, (after, settled(emitted, changed, times.released), *renewed))
+    after = inputs_after((changes,), (stored,), touched, times)
+    return Result(changed, (*after, settled(emitted, changed, times.released), *renewed))
 
 
 def _values(
