@@ -39,6 +39,7 @@ UNITS: dict[str, Duration] = {
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
+_MICROSECONDS = re.compile(r"[+-]?\d+ us")
 _DURATION_PART = re.compile(r"\s*([+-]?\d+)\s*([A-Za-z]+)\s*")
 
 
@@ -90,8 +91,10 @@ def to_datetime(t: Instant, zone: tzinfo = UTC) -> datetime:
 def instant(value: int | str | datetime, zone: tzinfo = UTC) -> Instant:
     """An instant from microseconds, ISO text, ``-inf``, ``inf`` or a datetime.
 
-    >>> instant("1970-01-01 00:00:01")
-    1000000
+    Text in microseconds, as ``format_instant`` writes what has no ISO text, is read too.
+
+    >>> instant("1970-01-01 00:00:01"), instant("-62135596800000001 us")
+    (1000000, -62135596800000001)
     """
     if isinstance(value, bool) or not isinstance(value, int | str | datetime):
         raise _bad_instant(value)
@@ -104,6 +107,8 @@ def instant(value: int | str | datetime, zone: tzinfo = UTC) -> Instant:
         return INF
     if text == "-inf":
         return NEG_INF
+    if _MICROSECONDS.fullmatch(text):
+        return int(text.removesuffix("us"))
     try:
         return from_datetime(datetime.fromisoformat(text), zone)
     except ValueError:
