@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF
@@ -36,17 +37,22 @@ class View:
     valid_from: Ints
     valid_to: Ints
     diff: Ints
-    fence: Ints
+    fence: npt.NDArray[np.int32]
     shift: np.uint64
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes beside the batch."""
+        return self.fence.nbytes
 
     @staticmethod
     def of(batch: Any) -> View:
         """The arrays of a stored batch, over its own memory."""
         hashes = ints(batch, HASH.name).view(np.uint64)
         times = ints(batch, FROM), ints(batch, TO), ints(batch, DIFF)
-        bits = 1 + (len(hashes) - 1).bit_length()
+        bits = max(1, (len(hashes) - 1).bit_length())
         shift = np.uint64(64 - bits)
-        fence = np.zeros((1 << bits) + 1, np.int64)
+        fence = np.zeros((1 << bits) + 1, np.int32)
         posts = (hashes >> shift).astype(np.int64)
         np.cumsum(np.bincount(posts, minlength=1 << bits), out=fence[1:])
         return View(batch, hashes, *times, fence, shift)
@@ -54,7 +60,7 @@ class View:
     def keys(self, hashes: Hashes) -> tuple[Ints, Ints]:
         """For each hash where its rows begin, and how many there are."""
         posts = (hashes >> self.shift).astype(np.int64)
-        begin = self.fence[posts]
+        begin = self.fence[posts].astype(np.int64)
         counts = self.fence[posts + 1] - begin
         some = np.flatnonzero(counts)
         if not len(some):

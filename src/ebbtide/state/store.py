@@ -13,23 +13,20 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from threading import Lock
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyarrow import fs
 
 from ebbtide.errors import StateError
-
-Key: TypeAlias = tuple[str, str, str]
-Prepare: TypeAlias = Callable[[Any], Any]
+from ebbtide.state.opened import Key, Opened, OpenedFiles, Prepare, identity
 
 TEMPORARY = ".tmp"
 _OPEN_FILES = 1024
+_OPEN_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +36,6 @@ class File:
     name: str
     checksum: str
     bytes: int
-
-
-def identity(batch: Any) -> Any:
-    """The batch itself."""
-    return batch
-
-
-class Opened:
-    """The batch of a file, and what has been prepared from it."""
-
-    def __init__(self, batch: Any) -> None:
-        self.batch = batch
-        self.made: dict[Prepare, Any] = {}
-
-    def prepared(self, prepare: Prepare) -> Any:
-        """What ``prepare`` makes of the batch, made once."""
-        if prepare not in self.made:
-            self.made[prepare] = prepare(self.batch)
-        return self.made[prepare]
 
 
 class Store(Protocol):
@@ -122,9 +100,11 @@ class DirectoryStore:
         key = self._key(file.name)
         found = _OPENED.get(key)
         if found is None:
-            found = Opened(_deserialised(file, self._content(file), _OPENED.trusts(key)))
-            _OPENED.put(key, found)
-        return found.prepared(prepare)
+            batch = _deserialised(file, self._content(file), _OPENED.trusts(key))
+            found = Opened(batch, 0 if self.is_local else file.bytes)
+        result = found.prepared(prepare)
+        _OPENED.put(key, found)
+        return result
 
     def _key(self, name: str) -> Key:
         return self.filesystem.type_name, self.root, name
@@ -220,45 +200,7 @@ def damaged(name: str, why: str) -> StateError:
     )
 
 
-class _OpenedFiles:
-    """The verified files of this process, the last used ones, and those it has written."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.batches: OrderedDict[Key, Opened] = OrderedDict()
-        self.own: OrderedDict[Key, None] = OrderedDict()
-        self.lock = Lock()
-
-    def get(self, key: Key) -> Opened | None:
-        with self.lock:
-            if key in self.batches:
-                self.batches.move_to_end(key)
-            return self.batches.get(key)
-
-    def put(self, key: Key, opened: Opened) -> None:
-        with self.lock:
-            self.batches[key] = opened
-            while len(self.batches) > self.limit:
-                self.batches.popitem(last=False)
-
-    def trust(self, key: Key) -> None:
-        with self.lock:
-            self.own[key] = None
-            while len(self.own) > self.limit:
-                self.own.popitem(last=False)
-
-    def trusts(self, key: Key) -> bool:
-        """Whether this process wrote the file and has not opened it yet."""
-        with self.lock:
-            return self.own.pop(key, True) is None
-
-    def drop(self, key: Key) -> None:
-        with self.lock:
-            self.batches.pop(key, None)
-            self.own.pop(key, None)
-
-
-_OPENED = _OpenedFiles(_OPEN_FILES)
+_OPENED = OpenedFiles(_OPEN_FILES, _OPEN_BYTES)
 
 
 def _serialised(batch: Any) -> Any:

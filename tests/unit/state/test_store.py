@@ -11,6 +11,7 @@ from pyarrow import fs
 
 from ebbtide.errors import StateError
 from ebbtide.state import store as module
+from ebbtide.state.opened import OpenedFiles
 from ebbtide.state.store import DirectoryStore, File, MemoryStore
 
 BATCH = pa.RecordBatch.from_pydict({"a": [1, 2, 3], "b": ["x", None, "z"]})
@@ -111,14 +112,26 @@ def test_a_store_can_be_sent_to_another_process(tmp_path: Path) -> None:
 
 
 def test_only_so_many_files_stay_open(tmp_path: Path, monkeypatch) -> None:
-    opened = module._OpenedFiles(2)
+    opened = OpenedFiles(2, 1 << 20)
     monkeypatch.setattr(module, "_OPENED", opened)
     store = DirectoryStore(str(tmp_path))
     files = [store.write(f"op-0-{i}", BATCH) for i in range(4)]
     for file in files:
         store.read(file)
-    assert len(opened.batches) == 2
+    assert len(opened.files) == 2
     assert store.read(files[0]).equals(BATCH)
+
+
+def test_what_opened_files_take_is_bounded(tmp_path: Path, monkeypatch) -> None:
+    filesystem = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    store = DirectoryStore("state", filesystem)
+    files = [store.write(f"op-0-{i}", BATCH) for i in range(4)]
+    opened = OpenedFiles(9, 2 * files[0].bytes)
+    monkeypatch.setattr(module, "_OPENED", opened)
+    for file in [*files, files[-1]]:
+        assert store.read(file).equals(BATCH)
+    assert len(opened.files) == 2
+    assert opened.weight == 2 * files[0].bytes
 
 
 def test_a_file_that_is_no_arrow_file_is_damaged(tmp_path: Path) -> None:
