@@ -208,6 +208,11 @@ def test_calls_as_five_functions(data) -> None:
     check(("k",), calls, data, by_name=False)
 
 
+@given(data=st.data(), keys=st.sampled_from([("k",), ("s", "k")]))
+def test_groups_without_calls(data, keys) -> None:
+    check(keys, [], data)
+
+
 def test_every_aggregate_of_the_library_is_tried() -> None:
     assert {each.name for each in [*SUMS, *EXTREMES, *OTHERS]} == set(aggregates.AGGREGATES) - {
         "SINGLE"

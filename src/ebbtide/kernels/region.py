@@ -18,7 +18,7 @@ from ebbtide.kernels.rederivation import Touched, earliest
 from ebbtide.kernels.spans import Spans, spans_of, spans_of_changes
 from ebbtide.state.area import Found, SweepArea
 from ebbtide.state.arrays import Ints, Mask
-from ebbtide.state.batch import FROM, concat
+from ebbtide.state.batch import FROM, TO, concat, where
 from ebbtide.state.columns import ints
 
 
@@ -78,11 +78,11 @@ def region_of(
     late = touched.since <= times.before
     old = [turning]
     if late.any():
-        asked = touched.hashes[late]
-        places = np.searchsorted(asked, turning.hashes)
-        other = asked[np.minimum(places, len(asked) - 1)] != turning.hashes
-        kept = Found(turning.changes.filter(pa.array(other)), turning.hashes[other])
-        old = [kept, stored.moved(touched.since[late], times.now, asked)]
+        found = stored.moved(touched.since[late], times.before, touched.hashes[late])
+        starts, ends = ints(found.changes, FROM), ints(found.changes, TO)
+        known = (starts > times.before) & (starts <= times.now)
+        known |= (ends > times.before) & (ends <= times.now)
+        old.append(Found(where(found.changes, ~known), found.hashes[~known]))
     table = concat([*(part.changes for part in old), changes], changes.schema)
     hashes = np.concatenate([*(part.hashes for part in old), *touched.inputs])
     own = tuple(range(len(keys)))
