@@ -246,3 +246,10 @@ def test_more_than_one_row_is_an_error_of_single() -> None:
     assert list(snapshot(output, -5)) == [(None,)]
     with pytest.raises(EvaluationError, match="more than one row"):
         run(kernel, (WHOLE,), [Step(((one, Change((2, 8), 4, 6)),), 4, (0,))], keys=((),))
+
+
+def test_a_median_of_rows_that_have_all_gone() -> None:
+    kernel = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64()),))
+    steps = [Step(((Change((1, 5), 0, 4),),), 3, (0,)), Step(((),), 4, (0,))]
+    output = run(kernel, (WHOLE,), steps, keys=((0,),)).output
+    assert consolidate(output) == (Change((1, 5.0), 0, 4),)

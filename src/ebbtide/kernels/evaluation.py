@@ -195,8 +195,8 @@ def _place(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
     values = column(table, call.arguments[0])
     sizes, which = np.unique(counts(spans, marks), return_inverse=True)
     exact = call.function == "PERCENTILE_DISC"
-    lows, weights = zip(*(_position(share, int(n), exact) for n in sizes), strict=True)
-    low = np.array(lows, np.int64)[which]
+    positions = [_position(share, int(n), exact) for n in sizes]
+    low = np.array([place for place, _ in positions], np.int64)[which]
     high = np.where(low < 0, -1, np.minimum(low + 1, sizes[which] - 1))
     priority = dense([word[spans.rows] for word in ranks(values)])
     found = at_places(spans, priority, marks, np.stack([low, high], axis=1))
@@ -205,7 +205,7 @@ def _place(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
     if exact:
         return below
     above = values.take(pa.array(rows[:, 1], mask=found[:, 1] < 0))
-    return between(call.type, below, above, [weights[i] for i in which.tolist()])
+    return between(call.type, below, above, [positions[i][1] for i in which.tolist()])
 
 
 def _position(share: Fraction, size: int, exact: bool) -> tuple[int, Fraction | None]:
