@@ -13,10 +13,11 @@ pytest := $(bin)/python -m pytest --quiet
 # Spark session, stay in one worker.
 spread := --numprocesses=2 --dist=loadgroup
 
-# What is quick and needs no JVM: examples and small properties, no kernels, no random plans. The
-# state's tests compile loops first.
+# What is quick and needs no JVM: examples and small properties, no kernels, no random plans, and
+# nothing that loads Spark, Arrow or Numba.
 quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers tests/regressions) \
-  src --ignore=tests/unit/state
+  $(addprefix src/ebbtide/,core algebra reference sql analysis builder.py) \
+  --ignore=tests/unit/state --ignore=tests/unit/runtime
 
 .PHONY: help test unit check properties demo format lock clean java
 
