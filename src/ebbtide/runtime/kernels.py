@@ -24,6 +24,7 @@ from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Window
+from ebbtide.analysis.equalities import split_condition
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BOOLEAN, INT
 from ebbtide.errors import UnsupportedError
@@ -51,7 +52,6 @@ from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.runtime.columnar import Columnar
 from ebbtide.runtime.columns import Columns
-from ebbtide.runtime.conditions import split_condition
 
 
 @dataclass(frozen=True, slots=True)
