@@ -21,7 +21,7 @@ class May(NamedTuple):
     outside: str = ""
 
 
-BELOW_RUNTIME = "errors config core algebra reference sql analysis optimizer state kernels"
+BELOW_RUNTIME = "errors config core algebra reference sql analysis optimizer state kernels drawing"
 
 ALLOWED = {
     "errors": May(),
@@ -34,6 +34,7 @@ ALLOWED = {
     "optimizer": May("errors config core algebra analysis"),
     "state": May("errors config core", "numpy pyarrow"),
     "kernels": May("errors config core state", "numba numpy pyarrow"),
+    "drawing": May("errors config core"),
     "builder": May(),
     "runtime": May(f"{BELOW_RUNTIME} builder", "numpy pandas pyarrow pyspark"),
     "testing": May("errors config core algebra reference", "hypothesis"),
