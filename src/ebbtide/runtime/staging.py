@@ -133,7 +133,9 @@ class Staging:
                     chosen = tuple(given.index(ref.column) for ref in edge.pipe.columns)  # type: ignore[attr-defined]
                 columns.append((tag, chosen))
         job = Job(HELD, Held(), (), (), moment.times[OUTPUT])
-        return OutputTask(place, job, tuple(columns), shape, self.writes)
+        # What one kernel emits is net, and stays so while no column is left out.
+        net = plain and len(columns) == 1 and _is_permutation(columns[0][1], shape, columns[0][0])
+        return OutputTask(place, job, tuple(columns), shape, self.writes, net)
 
     def times(self, after: tuple[InputFrontier, ...], moment: Instant) -> dict[int, Times]:
         edges = self.physical.edges
@@ -149,6 +151,10 @@ class Staging:
             )
             for number, operator in enumerate(self.physical.operators)
         } | {OUTPUT: Times(moment, moved, ())}
+
+
+def _is_permutation(chosen: tuple[int, ...], shape: Shape, tag: int) -> bool:
+    return sorted(chosen) == list(range(len(shape.schema(tag))))
 
 
 def _line(frontiers: tuple[InputFrontier, ...], line: Line) -> Frontier:

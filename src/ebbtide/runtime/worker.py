@@ -66,7 +66,8 @@ class OutputTask:
     """Writes what the query emits in a step, shard by shard, and says what was written.
 
     ``columns`` has, for each tag, which of its columns are the output's; ``job`` holds back what
-    begins after ``now``.  Unless someone wants the output, it is only counted.
+    begins after ``now``.  Changes that are ``net`` as they come need not be netted.  Unless
+    someone wants the output, it is only counted.
     """
 
     place: Place
@@ -74,6 +75,7 @@ class OutputTask:
     columns: tuple[tuple[int, tuple[int, ...]], ...]
     before: Shape
     writes: bool = True
+    net: bool = False
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Descriptions alone."""
@@ -88,7 +90,8 @@ class OutputTask:
             unused = by_tag[UNUSED].select([*self.before.slots(UNUSED), DIFF])
             named = unused.rename_columns(["source", "reason", "row", "op", DIFF])
             file = archive.write("unused", shard.number, self.place.version, named)
-            said.append(json.dumps({"unused": file, "rows": named.num_rows}))
+            told = {"unused": file, "rows": named.num_rows, "reasons": _reasons(named)}
+            said.append(json.dumps(told))
         result, description = shard.step(self.job, (self._output(by_tag),))
         said.append(description)
         if self.writes and result.changes.num_rows:
@@ -105,7 +108,8 @@ class OutputTask:
             chosen = changes.select([*columns, width, width + 1, width + 2])
             names = [f"c{i}" for i in range(len(columns))]
             found.append(chosen.rename_columns([*names, FROM, TO, DIFF]))
-        return net(concat(found, batch_schema([f.type for f in found[0].schema][:-3])))
+        schema = batch_schema([f.type for f in found[0].schema][:-3])
+        return concat(found, schema) if self.net else net(concat(found, schema))
 
     def _texts(self, by_tag: dict[int, Any]) -> list[str]:
         if DESCRIPTION not in by_tag:
@@ -146,6 +150,13 @@ def _named(source: str, unused: Any) -> Any:
     times = [unused.column(name) for name in (FROM, TO, DIFF)]
     schema = batch_schema([pa.string()] * 4)
     return pa.Table.from_arrays([names, *texts(unused), *times], schema=schema)
+
+
+def _reasons(unused: Any) -> list[list[Any]]:
+    """How many rows of each source are unused for each reason; those taken back count as -1."""
+    counted = unused.group_by(["source", "reason"]).aggregate([(DIFF, "sum")])
+    columns = (counted.column(name).to_pylist() for name in ("source", "reason", f"{DIFF}_sum"))
+    return sorted(map(list, zip(*columns, strict=True)))
 
 
 def _by_tag(rows: Any, shape: Shape) -> dict[int, Any]:

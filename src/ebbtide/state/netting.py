@@ -59,7 +59,35 @@ def codes(table: Any, columns: Sequence[int], hashes: Hashes | None = None) -> C
 
 def net(table: Any) -> Any:
     """Net multiplicities over maximal intervals, per row."""
-    rows = codes(table, payload(table))
+    hashes = key_hash(table, payload(table))
+    order = np.argsort(hashes)
+    repeated = _repeated(hashes[order])
+    single = order[~repeated & _counts(table)[order]]
+    if not repeated.any():
+        return table.take(pa.array(single))
+    # Places in the order of the changes, so that the result depends on nothing else.
+    others = np.sort(order[repeated])
+    merged = _merged(table.take(pa.array(others)), hashes[others])
+    return pa.concat_tables([table.take(pa.array(single)), merged]).combine_chunks()
+
+
+def _repeated(hashes: Hashes) -> Mask:
+    """Which of the sorted hashes are there more than once."""
+    same = hashes[1:] == hashes[:-1]
+    result = np.zeros(len(hashes), np.bool_)
+    result[1:] |= same
+    result[:-1] |= same
+    return result
+
+
+def _counts(table: Any) -> Mask:
+    """Which changes say something by themselves."""
+    return (ints(table, FROM) < ints(table, TO)) & (ints(table, DIFF) != 0)
+
+
+def _merged(table: Any, hashes: Hashes) -> Any:
+    """Net multiplicities of rows that are there more than once."""
+    rows = codes(table, payload(table), hashes)
     points = net_points(rows.ids, ints(table, FROM), ints(table, TO), ints(table, DIFF))
     where = np.flatnonzero(points.level)
     taken = table.take(pa.array(rows.first[points.ids[where]]))
