@@ -19,7 +19,7 @@ quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers 
   $(addprefix src/ebbtide/,core algebra reference sql analysis drawing builder.py) \
   --ignore=tests/unit/state --ignore=tests/unit/runtime
 
-.PHONY: help test unit check properties demo format lock clean java
+.PHONY: help test unit check properties demo docs drawings format lock clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -42,6 +42,12 @@ properties: $(ready) ## the law, with many examples per property
 
 demo: java $(ready) ## the main job, on this machine
 	@$(bin)/python -m ebbtide.demo
+
+docs: $(ready) ## the site of the documentation, into build/site
+	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --quiet
+
+drawings: $(ready) ## draw the operators of the reference again
+	$(bin)/python scripts/drawings.py
 
 format: $(ready) ## put the sources into shape
 	$(bin)/ruff check --quiet --fix

@@ -68,7 +68,8 @@ def test_it_has_a_test_of_its_own(name: str) -> None:
 def test_the_page_says_what_the_class_says(operator: type[Relation]) -> None:
     text = section(operator.__name__)
     assert sentence(text) == sentence(operator.__doc__ or "")
-    assert blocks(text, "text"), "a time line"
+    drawing = f"drawings/{operator.__name__.lower()}.svg"
+    assert f"]({drawing})" in text or blocks(text, "text"), "a time line"
 
 
 def test_the_page_has_no_operator_that_is_none() -> None:
