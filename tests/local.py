@@ -35,7 +35,7 @@ from ebbtide.runtime.record import Record, Step
 from ebbtide.runtime.shape import SHARD, TAG, UNUSED, Shape
 from ebbtide.runtime.staging import Moment, Staging
 from ebbtide.runtime.state import Place, Shard
-from ebbtide.state.batch import batch_schema, from_changes, to_changes
+from ebbtide.state.batch import from_changes, to_changes
 from ebbtide.state.manifest import Manifest, Manifests
 
 
@@ -159,12 +159,10 @@ class LocalRunner:
         passages = {t: p for t, p in arrivals.passages().items() if t != UNUSED}
         shards = passed(pa.concat_tables(tables), entering, ready, passages, self.shards)
         unused = [
-            Change((name, reason.value, str(a.row), a.op and a.op.value), NEG_INF, INF)
+            json.dumps([name, reason.value, str(a.row), a.op and a.op.value])
             for name, a, reason in refused
         ]
-        shards[0] = pa.concat_tables(
-            [shards[0], ready.rows(UNUSED, from_changes(unused, batch_schema([pa.string()] * 4)))]
-        )
+        shards[0] = pa.concat_tables([shards[0], ready.texts(UNUSED, unused)])
         return shards
 
 

@@ -38,11 +38,22 @@ def arrival_schema(declaration: Declaration) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class Came:
+    """How many rows of a source a step accepted, how many of them late, and their first time."""
+
+    rows: int
+    late: int
+    oldest: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
-    """What the rows of a step showed: the frontiers after it, and each source's last place."""
+    """What the rows of a step showed: the frontiers after it, each source's last place, and what
+    came from each."""
 
     frontiers: tuple[InputFrontier, ...]
     places: Mapping[int, int]
+    came: tuple[Came, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +107,20 @@ class Arrivals:
         """The rows, counted and with their greatest times by source as they pass."""
         from pyspark.sql import functions as F
 
-        judged = rows.withColumn("reason", F.expr(self._reasons(before)))
+        judged = rows.selectExpr("*", f"{self._reasons(before)} AS reason")
         metrics = []
         for source, frontier in enumerate(before):
-            place = f"max(IF({TAG} = {source}, {self._known(source, OFFSET)}, NULL))"
-            metrics.append(F.expr(place).alias(f"place_{source}"))
             used = f"{TAG} = {source} AND reason IS NULL"
-            metrics.append(F.expr(f"count_if({used})").alias(f"rows_{source}"))
-            for index, line in enumerate(frontier.lines):
+            metrics += [
+                f"max(IF({TAG} = {source}, {self._known(source, OFFSET)}, NULL))",
+                f"count_if({used})",
+                f"count_if({used} AND ({self._late(source, frontier)}))",
+                self._oldest(source, used),
+            ]
+            for line in frontier.lines:
                 time = f"unix_micros({self._slot(source, line.attribute)})"
-                metrics.append(
-                    F.expr(f"max(IF({used}, {time}, NULL))").alias(f"t_{source}_{index}")
-                )
-        return judged.observe(_OBSERVED, *metrics)
+                metrics.append(f"max(IF({used}, {time}, NULL))")
+        return judged.observe(_OBSERVED, *(F.expr(f"{m} AS m{i}") for i, m in enumerate(metrics)))
 
     def committed(
         self, before: tuple[InputFrontier, ...], seen: Any, advances: Mapping[int, Instant]
@@ -116,30 +128,28 @@ class Arrivals:
         """The frontiers at the end of a step, from what was observed, and the last places."""
         values = seen.get(_OBSERVED).get()
         read = [None if values.isNullAt(i) else values.getLong(i) for i in range(values.length())]
-        after, places, first = [], {}, 0
+        after, places, came, first = [], {}, [], 0
         for source, frontier in enumerate(before):
-            place, count, *times = read[first : first + 2 + len(frontier.lines)]
-            first += 2 + len(frontier.lines)
+            place, count, late, oldest, *times = read[first : first + 4 + len(frontier.lines)]
+            first += 4 + len(frontier.lines)
             if place is not None:
                 places[source] = place
+            came.append(Came(count or 0, late or 0, oldest))
             after.append(frontier.commit([tuple(times)] if count else [], advances.get(source)))
-        return Seen(tuple(after), places)
+        return Seen(tuple(after), places, tuple(came))
 
     def tagged(self, rows: DataFrame) -> DataFrame:
         """The judged rows by the edges that they go to, a row per edge, or by ``UNUSED``."""
-        from pyspark.sql import functions as F
-
         edges = self._edges()
         branches = " ".join(
             f"WHEN {source} THEN array({', '.join(map(str, tags))})"
             for source, tags in edges.items()
         )
         targets = f"IF(reason IS NULL, CASE {TAG} {branches} END, array({UNUSED}))"
-        if all(len(tags) == 1 for tags in edges.values()):
-            target = F.expr(f"({targets})[0]")
-        else:
-            target = F.explode(F.expr(targets))
-        return rows.withColumn("source", F.col(TAG)).withColumn(TAG, target)
+        single = all(len(tags) == 1 for tags in edges.values())
+        target = f"({targets})[0]" if single else f"explode({targets})"
+        others = [name for name in rows.columns if name != TAG]
+        return rows.selectExpr(f"{TAG} AS source", f"{target} AS {TAG}", *others)
 
     def passages(self) -> dict[int, Passage]:
         """How the rows get into the first exchange."""
@@ -151,8 +161,9 @@ class Arrivals:
             if isinstance(edge.producer, FromSource)
         }
         names = self._by_source(lambda source: f"'{_quoted(self.declarations[source].name)}'")
-        texts = (names, "reason", self._by_source(self._row_text), self._by_source(self._op))
-        return {**passages, UNUSED: Passage(UNUSED, self.shape.schema(UNUSED), texts=texts)}
+        told = (names, "reason", self._by_source(self._row_text), self._by_source(self._op))
+        text = f"to_json(array({', '.join(told)}))"
+        return {**passages, UNUSED: Passage(UNUSED, self.shape.schema(UNUSED), texts=(text,))}
 
     def _edges(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {source: [] for source in range(len(self.declarations))}
@@ -172,6 +183,22 @@ class Arrivals:
     def _known(self, source: int, column: Column) -> str:
         schema = arrival_schema(self.declarations[source])
         return self.shape.slots(source)[schema.index(column)]
+
+    def _late(self, source: int, frontier: InputFrontier) -> str:
+        """Whether a row of a source comes after its promise."""
+        tests = [
+            f"unix_micros({self._slot(source, line.attribute)}) <= {line.progress}"
+            for line in frontier.progressing
+            if is_finite(line.progress)
+        ]
+        return " OR ".join(tests) or "false"
+
+    def _oldest(self, source: int, used: str) -> str:
+        """The first time of a source's rows, of the attribute that windows stand on."""
+        time = self.declarations[source].time
+        if time is None:
+            return "CAST(NULL AS BIGINT)"
+        return f"min(IF({used}, unix_micros({self._slot(source, time)}), NULL))"
 
     def _op(self, source: int) -> str:
         return self._known(source, OP)

@@ -2,12 +2,13 @@
 
 Law: a row's tag says which edge it belongs to, and the shape says in which slots that edge's
 columns are.  Rows with the tag ``DESCRIPTION`` carry text about a task in the first text slot,
-those with the tag ``UNUSED`` a row that counts for nothing.
+those with the tag ``UNUSED`` a row that counts for nothing, as a list in JSON: every column more
+would be paid for by all rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,14 +24,8 @@ TAG, SHARD = "tag", "shard"
 DESCRIPTION, UNUSED = -1, -2
 
 _TEXT = Schema((Column("text", STRING),))
-_UNUSED = Schema(
-    (
-        Column("source", STRING),
-        Column("reason", STRING),
-        Column("row", STRING),
-        Column("op", STRING),
-    )
-)
+UNUSED_COLUMNS = ("source", "reason", "row", "op")
+"""What is said about a row that counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,7 @@ class Shape:
     @staticmethod
     def of(schemas: Mapping[int, Schema]) -> Shape:
         """The shape of a table with rows of these edges, descriptions and unused rows."""
-        known = {**schemas, DESCRIPTION: _TEXT, UNUSED: _UNUSED}
+        known = {**schemas, DESCRIPTION: _TEXT, UNUSED: _TEXT}
         return Shape(tuple(known), tuple(known.values()), lay_out(tuple(known.values())))
 
     def schema(self, tag: int) -> Schema:
@@ -108,12 +103,17 @@ class Shape:
                 arrays.append(pa.nulls(count, field.type))
         return pa.Table.from_arrays(arrays, schema=self.arrow)
 
-    def texts(self, tag: int, *columns: list[str | None]) -> Any:
-        """Rows of text of a tag; they are no changes."""
-        texts = [pa.array(values, pa.string()) for values in columns]
-        times = [pa.repeat(pa.scalar(0, pa.int64()), len(columns[0])) for _ in range(3)]
-        types = batch_schema([pa.string()] * len(columns))
-        return self.rows(tag, pa.Table.from_arrays([*texts, *times], schema=types))
+    def texts(self, tag: int, texts: Sequence[str], diff: Sequence[int] | None = None) -> Any:
+        """Rows of text of a tag; no times belong to them."""
+        zeros, ones = ([value] * len(texts) for value in (0, 1))
+        columns = [pa.array(values, pa.int64()) for values in (zeros, zeros, diff or ones)]
+        arrays = [pa.array(texts, pa.string()), *columns]
+        return self.rows(tag, pa.Table.from_arrays(arrays, schema=batch_schema([pa.string()])))
+
+    def text_of(self, table: Any, tag: int) -> list[str]:
+        """The texts of a tag's rows."""
+        texts: list[str] = table.column(self.slots(tag)[0]).to_pylist()
+        return texts
 
 
 def _as(column: Any, type_: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.declaration import Declaration
@@ -21,10 +22,11 @@ from ebbtide.runtime.exchange import passed
 from ebbtide.runtime.frontiers import restored
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.physical import OUTPUT, Physical
-from ebbtide.runtime.record import Record, Step
+from ebbtide.runtime.record import Record, Spent, Step
 from ebbtide.runtime.shape import SHARD
 from ebbtide.runtime.staging import Moment, Staging
 from ebbtide.runtime.state import Place
+from ebbtide.runtime.timing import Timings
 from ebbtide.state.manifest import Manifest, Manifests
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class Runner:
 
     def step(self, version: int, arrived: DataFrame, step: Step) -> Manifest:
         """Runs the step that makes a version, or gives the one that it made."""
+        began = perf_counter()
         manifests = Manifests(Place(self.root, version).store())
         versions = manifests.versions()
         if version in versions:
@@ -87,7 +90,8 @@ class Runner:
         moment = previous.details["now"] if previous else NEG_INF
         times = self.staging.times(after, moment)
         texts = self._run(frozen, version, Moment(before, after, times))
-        record = Record(version, self.shards, self.staging.names, texts, self.keeps)
+        spent = Spent(perf_counter() - began, Timings(self.root, version).read())
+        record = Record(version, self.shards, self.staging.names, texts, self.keeps, spent)
         manifest = record.manifest(seen, times[OUTPUT].now, step, previous)
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
@@ -122,9 +126,7 @@ def _frozen(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
     from pyspark.sql import DataFrame as Table
 
     execution = exchanged._jdf.queryExecution()
-    rows = spark._jsparkSession.internalCreateDataFrame(
-        execution.toRdd(), exchanged._jdf.schema(), False
-    )
-    frozen = Table(rows, spark)
-    frozen.count()
-    return frozen, execution.observedMetrics()
+    filled = execution.toRdd()
+    filled.count()
+    rows = spark._jsparkSession.internalCreateDataFrame(filled, exchanged._jdf.schema(), False)
+    return Table(rows, spark), execution.observedMetrics()

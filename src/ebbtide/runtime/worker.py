@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ebbtide.runtime.admission import Admission, split, texts
 from ebbtide.runtime.archive import Archive
-from ebbtide.runtime.shape import DESCRIPTION, TAG, UNUSED, Shape
+from ebbtide.runtime.shape import DESCRIPTION, TAG, UNUSED, UNUSED_COLUMNS, Shape
 from ebbtide.runtime.state import Job, Place, Shard
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net
 
@@ -47,7 +47,8 @@ class StageTask:
             changes = result.changes
             if isinstance(job.kernel, Admission):
                 changes, unused = split(changes)
-                yield self.after.rows(UNUSED, _named(job.kernel.declaration.name, unused))
+                said = _said(job.kernel.declaration.name, unused)
+                yield self.after.texts(UNUSED, said, unused.column(DIFF).to_pylist())
             for tag in job.emits:
                 yield self.after.rows(tag, changes)
             yield self.after.texts(DESCRIPTION, [description])
@@ -87,8 +88,7 @@ class OutputTask:
         archive = Archive(self.place.root)
         said = self._texts(by_tag)
         if UNUSED in by_tag:
-            unused = by_tag[UNUSED].select([*self.before.slots(UNUSED), DIFF])
-            named = unused.rename_columns(["source", "reason", "row", "op", DIFF])
+            named = self._unused(by_tag[UNUSED])
             file = archive.write("unused", shard.number, self.place.version, named)
             told = {"unused": file, "rows": named.num_rows, "reasons": _reasons(named)}
             said.append(json.dumps(told))
@@ -111,11 +111,14 @@ class OutputTask:
         schema = batch_schema([f.type for f in found[0].schema][:-3])
         return concat(found, schema) if self.net else net(concat(found, schema))
 
+    def _unused(self, rows: Any) -> Any:
+        said = zip(*map(json.loads, self.before.text_of(rows, UNUSED)), strict=True)
+        columns = [pa.array(values, pa.string()) for values in said]
+        return pa.Table.from_arrays([*columns, rows.column(DIFF)], names=[*UNUSED_COLUMNS, DIFF])
+
     def _texts(self, by_tag: dict[int, Any]) -> list[str]:
-        if DESCRIPTION not in by_tag:
-            return []
-        texts: list[str] = by_tag[DESCRIPTION].column(self.before.slots(DESCRIPTION)[0]).to_pylist()
-        return texts
+        rows = by_tag.get(DESCRIPTION)
+        return [] if rows is None else self.before.text_of(rows, DESCRIPTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +147,10 @@ def shard_of_task() -> int:
     return 0 if context is None else context.partitionId()
 
 
-def _named(source: str, unused: Any) -> Any:
-    """Unused rows of an admission, with the name of their source in front."""
-    names = pa.repeat(pa.scalar(source, pa.string()), unused.num_rows)
-    times = [unused.column(name) for name in (FROM, TO, DIFF)]
-    schema = batch_schema([pa.string()] * 4)
-    return pa.Table.from_arrays([names, *texts(unused), *times], schema=schema)
+def _said(source: str, unused: Any) -> list[str]:
+    """What is said about the unused rows of an admission, as a list in JSON each."""
+    columns = (column.to_pylist() for column in texts(unused))
+    return [json.dumps([source, *told]) for told in zip(*columns, strict=True)]
 
 
 def _reasons(unused: Any) -> list[list[Any]]:
