@@ -3,12 +3,14 @@
     EBBTIDE_TIME_ZONE   the zone in which times without one are read and shown (UTC)
     EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
     PYSPARK_PYTHON      the Python of Spark's workers (the one that runs this)
+    JAVA_HOME           where Spark's Java is (the first on the PATH)
 
 A `Config` is a value: read once at an edge of the package and passed on. Settings that belong to a
 query are in the query, not here.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from ebbtide.errors import UnsupportedError
 
-__all__ = ["Config", "Profile", "share_python_with_workers"]
+__all__ = ["Config", "Profile", "java_program", "share_python_with_workers"]
 
 Profile = Literal["quick", "ci", "long"]
 
@@ -48,6 +50,18 @@ def share_python_with_workers() -> None:
     Spark reads that choice from the environment alone.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def java_program(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The Java that Spark would start, whether it is there or not; None if nothing names one.
+
+    >>> java_program({"JAVA_HOME": "/opt/jdk"})
+    '/opt/jdk/bin/java'
+    """
+    home = environment.get("JAVA_HOME")
+    if home:
+        return os.path.join(home, "bin", "java")
+    return shutil.which("java", path=environment.get("PATH", ""))
 
 
 def _time_zone(name: str) -> str:

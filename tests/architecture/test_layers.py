@@ -40,7 +40,7 @@ ALLOWED = {
     "testing": May("errors config core algebra reference", "hypothesis"),
     "dashboard": May(f"{BELOW_RUNTIME} runtime"),
     "demo": May(f"{BELOW_RUNTIME} runtime testing"),
-    "cli": May(f"{BELOW_RUNTIME} runtime dashboard demo", "click rich"),
+    "cli": May(f"{BELOW_RUNTIME} runtime dashboard demo drawing", "click rich"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.
     "": May("errors config core algebra reference sql analysis optimizer runtime builder"),
 }

@@ -28,6 +28,7 @@ from ebbtide.runtime.arguments import late_of, zone_of
 from ebbtide.runtime.clock import Clock, system_clock
 from ebbtide.runtime.feed import Advance, Fed, FeedLog, fed_rows
 from ebbtide.runtime.query import Query
+from ebbtide.runtime.script import declared_text
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, Entry, StreamEntry, TableEntry
@@ -48,7 +49,8 @@ class Engine:
 
     With ``spark`` it uses that session; without one it starts Spark in this process when
     something runs.  ``shards`` is the number of parts that state is cut into; it cannot be
-    changed later.  ``clock`` is asked once a step by queries whose sources follow one.
+    changed later.  ``clock`` is asked once a step by queries whose sources follow one.  ``log``
+    is a file for what a Spark that it starts has to say.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Engine:
         shards: int = 2,
         zone: str | None = None,
         clock: Clock = system_clock,
+        log: str | None = None,
     ) -> None:
         if shards < 1:
             raise QueryError("bad-count", f"state needs at least one shard, not {shards}")
@@ -66,7 +69,9 @@ class Engine:
         self.shards = shards
         self.zone = zone_of(zone or Config.from_environment().time_zone)
         self.clock = clock
+        self.log = log
         self.catalog = Catalog()
+        self.declared: list[str] = []
         self._spark = spark
         self._own_spark = False
         self._frames: dict[str, DataFrame] = {}
@@ -79,7 +84,7 @@ class Engine:
         if self._spark is None:
             from ebbtide.runtime.session import start_spark
 
-            self._spark = start_spark()
+            self._spark = start_spark(log=self.log)
             self._own_spark = True
         return self._spark
 
@@ -217,6 +222,7 @@ class Engine:
             kind = "streaming" if streaming else "static"
             raise SourceError("wrong-frame", f'"{entry.name}" needs a {kind} DataFrame')
         self.catalog = self.catalog.add(entry)
+        self.declared.append(declared_text(entry.declaration))
         self._frames[entry.name.casefold()] = frame
 
     def _executed(self, statement: Statement) -> Any:
@@ -225,6 +231,7 @@ class Engine:
             match bound:
                 case Declared():
                     self.catalog = bound.catalog
+                    self.declared.append(statement.span.text)
                     return None
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)

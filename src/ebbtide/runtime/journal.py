@@ -20,9 +20,10 @@ from ebbtide.state.store import DirectoryStore
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step: its version, ``now`` after it, its files and its counts.
+    """One step: its version, ``now`` after it, its files and its counts, and how long it took.
 
-    ``kept`` says whether the step's output is in the archive.
+    ``kept`` says whether the step's output is in the archive; ``came`` has what came from each
+    source; ``emitted`` and ``refused`` are the rows in the files of output and of unused rows.
     """
 
     version: int
@@ -32,6 +33,10 @@ class Entry:
     metrics: dict[str, Any]
     positions: dict[str, int]
     kept: bool
+    came: tuple[dict[str, Any], ...] = ()
+    emitted: int = 0
+    refused: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +59,12 @@ class Journal:
             os.fsync(file.fileno())
         os.replace(temporary, final)
 
-    def entries(self) -> Iterator[Entry]:
-        """All committed steps, in order."""
+    def entries(self, since: int = -1) -> Iterator[Entry]:
+        """The committed steps after ``since``, in order."""
         directory = f"{self.root}/journal"
-        seen = -1
+        seen, first = since, f"{since + 1:012d}.json"
         for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
-            if name.endswith(".json"):
+            if name.endswith(".json") and name >= first:
                 with open(f"{directory}/{name}", encoding="utf-8") as file:
                     entry = _entry(json.load(file))
                 seen = entry.version
@@ -84,4 +89,8 @@ def _entry(values: dict[str, Any]) -> Entry:
         values["metrics"],
         values["positions"],
         values["kept"],
+        tuple(values.get("came", ())),
+        sum(file["rows"] for file in values["output"]),
+        sum(file["rows"] for file in values["unused"]),
+        values.get("seconds", 0.0),
     )

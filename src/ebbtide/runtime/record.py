@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ebbtide.core.time import Instant
@@ -55,6 +55,7 @@ class Record:
                 "positions": dict(step.positions),
                 "places": places(previous) | {str(s): p for s, p in seen.places.items()},
                 "now": now,
+                "came": [asdict(came) for came in seen.came],
                 "kept": self.keeps,
                 **{kind: self._files(kind) for kind in KINDS},
                 "metrics": self._metrics(),

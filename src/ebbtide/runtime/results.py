@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.types import IntervalType, TimestampType
-from ebbtide.errors import QueryError
 from ebbtide.runtime.journal import Entry, Journal
+from ebbtide.runtime.reading import kept_entries, last_now
 from ebbtide.runtime.types import spark_type
 from ebbtide.state.manifest import Manifest
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def changes(spark: SparkSession, root: str, schema: Schema, since: int | None) -> DataFrame:
     """The changes of all steps after ``since``, with their validity, diff and step."""
-    return _shown_changes(_raw(spark, root, schema, _kept(root, since)), schema)
+    return _shown_changes(_raw(spark, root, schema, kept_entries(root, since)), schema)
 
 
 def emitted(spark: SparkSession, root: str, schema: Schema, manifest: Manifest) -> DataFrame:
@@ -42,8 +42,8 @@ def _shown_changes(raw: DataFrame, schema: Schema) -> DataFrame:
 
 def snapshot(spark: SparkSession, root: str, schema: Schema, at: Instant | None) -> DataFrame:
     """The rows that are valid at an instant, or now; equal rows as often as they are there."""
-    entries = _kept(root)
-    moment = at if at is not None else max((e.now for e in entries), default=NEG_INF)
+    entries = kept_entries(root)
+    moment = at if at is not None else last_now(entries)
     raw = _raw(spark, root, schema, entries)
     names = [f"c{i}" for i in range(len(schema))]
     valid = raw.where(f"valid_from <= {moment} AND valid_to > {moment}")
@@ -108,16 +108,3 @@ def _stored_type(type_: object) -> str:
     if isinstance(type_, TimestampType | IntervalType):
         return "BIGINT"
     return spark_type(type_)  # type: ignore[arg-type]
-
-
-def _kept(root: str, since: int | None = None) -> list[Entry]:
-    """The steps after ``since``; their output must be in the archive."""
-    entries = [e for e in Journal(root).entries() if since is None or e.version > since]
-    for entry in entries:
-        if not entry.kept:
-            raise QueryError(
-                "no-archive",
-                f"the output of step {entry.version} was not kept",
-                hint="start the query with archive=True, under another name",
-            )
-    return entries

@@ -19,6 +19,7 @@ from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.lowering import Lowered
 from ebbtide.runtime.record import Step, places
 from ebbtide.runtime.results import emitted
+from ebbtide.runtime.script import write_script
 from ebbtide.runtime.session import STEP_SETTINGS
 from ebbtide.runtime.shape import Shape
 from ebbtide.runtime.sinks import Delivery, Sink
@@ -63,6 +64,7 @@ class Run:
         try:
             self.claim.check(query.sql, lowered.declarations, self.shards)
             self.claim.sweep()
+            write_script(self.root, engine.declared, query.text)
         except BaseException:
             self.claim.release()
             raise

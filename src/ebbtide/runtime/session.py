@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ebbtide.config import share_python_with_workers
+from ebbtide.runtime.java import find_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,8 +32,14 @@ STEP_SETTINGS = {
 }
 
 
-def start_spark(cores: int | None = None, settings: dict[str, str] | None = None) -> SparkSession:
-    """A session inside this process, on so many cores, or all of them."""
+def start_spark(
+    cores: int | None = None, settings: dict[str, str] | None = None, log: str | None = None
+) -> SparkSession:
+    """A session inside this process, on so many cores, or all of them.
+
+    What Spark says goes to the standard error, or to the file ``log``.
+    """
+    find_java()
     from pyspark.sql import SparkSession
 
     share_python_with_workers()
@@ -42,6 +49,21 @@ def start_spark(cores: int | None = None, settings: dict[str, str] | None = None
     chosen = {"spark.driver.extraJavaOptions": quiet, **_SETTINGS, **(settings or {})}
     for name, value in chosen.items():
         builder = builder.config(name, value)
+    if log is not None:
+        _launch({"spark.master": master, **chosen}, log)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def _launch(settings: dict[str, str], log: str) -> None:
+    """Starts the JVM with its standard error in a file; its workers inherit that."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return
+    with open(log, "wb") as file:
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)

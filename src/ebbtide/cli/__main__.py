@@ -1,0 +1,5 @@
+"""``python -m ebbtide.cli`` is ``ebbtide``."""
+
+from ebbtide.cli.app import main
+
+main()

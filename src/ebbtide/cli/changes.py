@@ -1,0 +1,31 @@
+"""``ebbtide changes``: all that a query has said, and taken back."""
+
+from __future__ import annotations
+
+import click
+
+from ebbtide.cli.options import location_of, location_option
+from ebbtide.cli.showing import COUNT, INSTANT, Column, columns_of, format_option, show
+
+
+@click.command("changes")
+@click.argument("view")
+@click.option("--since", type=int, metavar="STEP", help="Only the changes of later steps.")
+@location_option
+@format_option
+def command(view: str, since: int | None, location: str, format_: str) -> None:
+    """Show the changes of VIEW: rows, when each is valid, and +1 or -1.
+
+    A negative change takes back what an earlier one said of the same interval.
+    """
+    from ebbtide.runtime.reading import changes
+
+    query = location_of(location).query(view)
+    schema = query.bound.schema
+    times = [Column("valid_from", INSTANT), Column("valid_to", INSTANT)]
+    counts = [Column("diff", COUNT), Column("step", COUNT)]
+    rows = (
+        (*change.row, change.valid_from, change.valid_to, change.diff, step)
+        for step, change in changes(query.root, schema, since)
+    )
+    show([*columns_of(schema), *times, *counts], rows, format_)

@@ -1,0 +1,38 @@
+"""``ebbtide late``: the rows of a stream that were not used."""
+
+from __future__ import annotations
+
+import click
+
+from ebbtide.cli.options import location_of, location_option
+from ebbtide.cli.showing import COUNT, TEXT, Column, format_option, show
+from ebbtide.errors import BindError
+
+
+@click.command("late")
+@click.argument("stream")
+@location_option
+@format_option
+def command(stream: str, location: str, format_: str) -> None:
+    """Show the rows of STREAM that were not used, each with its reason.
+
+    A row that comes too late to be accepted, that cannot be read, or that is stamped too far in
+    the future is kept here, by query, and counts for nothing.
+    """
+    from ebbtide.runtime.reading import unused
+    from ebbtide.sql.catalog import Catalog
+
+    queries = location_of(location).queries()
+    known = [query for query in queries if stream in query.catalog]
+    if not known:
+        raise (queries[0].catalog if queries else Catalog()).unknown(stream)
+    entry = known[0].catalog.get(stream)
+    if entry.kind == "VIEW":
+        raise BindError("not-a-source", f'"{entry.name}" is a view, which has no rows of its own')
+    columns = [Column(name, TEXT) for name in ("reason", "row", "op")]
+    rows = (
+        (row.reason, row.row, row.op, row.step, query.name)
+        for query in known
+        for row in unused(query.root, stream)
+    )
+    show([*columns, Column("step", COUNT), Column("query", TEXT)], rows, format_)

@@ -1,0 +1,27 @@
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ebbtide.runtime.location import Location
+
+location_option: Callable[[Any], Any] = click.option(
+    "--location",
+    "-l",
+    default="ebbtide",
+    show_default=True,
+    metavar="DIR",
+    help="Where state and answers are kept.",
+)
+
+
+def location_of(path: str) -> Location:
+    """The location of a run that has been."""
+    from ebbtide.runtime.location import Location
+
+    return Location(path)

@@ -1,0 +1,89 @@
+"""``ebbtide run``: runs a script."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ebbtide.cli import scripts
+from ebbtide.cli.options import location_option
+from ebbtide.core.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, duration
+
+if TYPE_CHECKING:
+    from ebbtide.runtime.query import Query
+
+_SHORT = re.compile(r"(\d+)\s*(ms|s|m|h|d)")
+_UNITS = {"ms": MILLISECOND, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
+_FEW = 20
+"""An answer of so many rows is shown at the end of a run."""
+
+
+def seconds(text: str) -> float:
+    """A length of time as people type it: ``30s``, ``5m``, ``1 hour``.
+
+    >>> seconds("30s"), seconds("1500ms"), seconds("2 minutes")
+    (30.0, 1.5, 120.0)
+    """
+    short = _SHORT.fullmatch(text.strip())
+    length = int(short[1]) * _UNITS[short[2]] if short else duration(text)
+    return length / SECOND
+
+
+@click.command("run")
+@click.argument("file", type=scripts.SCRIPT)
+@location_option
+@click.option("--until-caught-up", is_flag=True, help="End when all that is there has been read.")
+@click.option("--for", "for_", metavar="TIME", help="End after so long, such as 30s, 5m or 1h.")
+@click.option(
+    "--view", "views", multiple=True, metavar="NAME", help="Run this view alone; may be repeated."
+)
+def command(
+    file: str, location: str, until_caught_up: bool, for_: str | None, views: tuple[str, ...]
+) -> int:
+    """Run the script FILE: its queries, and the views that nothing else in it reads.
+
+    It goes on where it stopped before. Without --until-caught-up or --for it runs until Ctrl-C,
+    which lets the step at work finish; a second Ctrl-C does not wait.
+
+    Paths in the script are those of the working directory.
+    """
+    if until_caught_up and for_ is not None:
+        raise click.UsageError("--until-caught-up and --for exclude each other")
+    limit = None if for_ is None else seconds(for_)
+    script = scripts.read(file)
+    from ebbtide.cli.choosing import check_location, check_sources, chosen
+    from ebbtide.cli.running import Session
+    from ebbtide.runtime.engine import Engine
+
+    engine = Engine(location, log=os.path.join(location, "spark.log"))
+    with script.placed():
+        queries, texts = chosen(engine, script, views)
+        check_sources(engine, queries, script)
+        check_location(engine.location)
+        for text in texts:
+            click.echo(text)
+        code = Session(engine, queries, until_caught_up, limit).run()
+    _results(queries, location)
+    return code
+
+
+def _results(queries: Sequence[Query], location: str) -> None:
+    """Shows small answers, and says where the others are."""
+    from ebbtide.cli.display import moment
+    from ebbtide.cli.showing import columns_of, show
+    from ebbtide.runtime.reading import kept_entries, last_now, snapshot
+
+    for query in queries:
+        root = query.engine.root_of(query.name)
+        now = last_now(kept_entries(root))
+        rows = snapshot(root, query.schema, now)
+        click.echo(f"\n{query.name} at {moment(now)}:")
+        if len(rows) <= _FEW:
+            show(columns_of(query.schema), rows, "table")
+        else:
+            where = "" if location == "ebbtide" else f" --location {location}"
+            click.echo(f"{len(rows)} rows; to see them: ebbtide snapshot {query.name}{where}")

@@ -1,0 +1,115 @@
+"""A session of ``ebbtide run``: starts queries, shows how they do, and ends them.
+
+Law: a step that has begun is finished before a run ends, unless the user asks twice; what a run has
+committed stays, whatever ends it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.cli.display import Display, display
+from ebbtide.cli.failing import DONE, INTERRUPTED
+from ebbtide.cli.watching import Watch
+from ebbtide.runtime.journal import Journal
+
+if TYPE_CHECKING:
+    from ebbtide.runtime.engine import Engine
+    from ebbtide.runtime.query import Query
+    from ebbtide.runtime.run import Run
+
+_LOOK = 0.25
+"""Seconds between two looks at the runs."""
+
+
+class Session:
+    """The queries of a script on one engine, from their start to their end."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        queries: Sequence[Query],
+        until_caught_up: bool = False,
+        limit: float | None = None,
+    ) -> None:
+        self.engine = engine
+        self.queries = queries
+        self.until_caught_up = until_caught_up
+        self.limit = limit
+        self.ending = threading.Event()
+
+    def run(self) -> int:
+        """Runs until the end that was asked for, and gives the exit code."""
+        with display() as shown:
+            try:
+                shown.say("Starting Spark ...")
+                self.engine.spark  # noqa: B018 - starts it
+                with self._interruptible(shown):
+                    runs = [self._started(query) for query in self.queries]
+                    self._watch(shown, [Watch(run) for run in runs])
+            finally:
+                self.engine.stop()
+        interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
+        return INTERRUPTED if interrupted else DONE
+
+    def _started(self, query: Query) -> Run:
+        trigger = {"availableNow": True} if self.until_caught_up else None
+        run = query.start(trigger=trigger)
+        if run.streaming is None and Journal(run.root).latest() is None:
+            run.step(self.engine.spark)  # all of it is there from the start
+        return run
+
+    def _watch(self, shown: Display, watches: Sequence[Watch]) -> None:
+        began = time.monotonic()
+        while True:
+            now = time.monotonic()
+            stepped = [watch.look(now) for watch in watches]
+            shown.show([watch.seen for watch in watches], now - began, stepped)
+            self._check(watches)
+            waiting = [watch for watch in watches if self._comes_on(watch.run)]
+            over = self.limit is not None and now - began >= self.limit
+            if not waiting or over or self.ending.is_set():
+                break
+            self.ending.wait(_LOOK)
+        for watch in watches:
+            watch.run.stop()
+        self._check(watches)
+        now = time.monotonic()
+        stepped = [watch.look(now) for watch in watches]
+        shown.show([watch.seen for watch in watches], now - began, stepped, last=True)
+
+    @staticmethod
+    def _comes_on(run: Run) -> bool:
+        return run.streaming is not None and run.active
+
+    @staticmethod
+    def _check(watches: Sequence[Watch]) -> None:
+        """Tells of a run that has failed."""
+        for watch in watches:
+            if watch.run.streaming is not None and not watch.run.active:
+                watch.run.await_termination()
+
+    @contextmanager
+    def _interruptible(self, shown: Display) -> Iterator[None]:
+        """Ctrl-C and SIGTERM end the session; asked a second time, at once."""
+
+        def end(number: int, frame: FrameType | None) -> Any:
+            if self.ending.is_set():
+                raise KeyboardInterrupt
+            self.ending.set()
+            shown.say("Finishing the step at work; Ctrl-C again does not wait ...")
+
+        # Spark sets a handler of its own, which kills the step at work.
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, end) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

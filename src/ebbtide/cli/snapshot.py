@@ -1,0 +1,27 @@
+"""``ebbtide snapshot``: the rows that are valid at an instant."""
+
+from __future__ import annotations
+
+import click
+
+from ebbtide.cli.options import location_of, location_option
+from ebbtide.cli.showing import columns_of, format_option, show, zone
+from ebbtide.core.time import instant
+
+
+@click.command("snapshot")
+@click.argument("view")
+@click.option("--at", metavar="T", help="The instant, such as '2026-01-01 00:05:00'; without: now.")
+@location_option
+@format_option
+def command(view: str, at: str | None, location: str, format_: str) -> None:
+    """Show the rows of VIEW that are valid at an instant.
+
+    VIEW is the name of a view or of a query that ebbtide run has run.
+    """
+    from ebbtide.runtime.reading import snapshot
+
+    moment = None if at is None else instant(at, zone())
+    query = location_of(location).query(view)
+    schema = query.bound.schema
+    show(columns_of(schema), snapshot(query.root, schema, moment), format_)

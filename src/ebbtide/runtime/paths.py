@@ -1,0 +1,45 @@
+"""Paths of files that a source names, looked at before Spark is.
+
+Only paths of this machine can be looked at: a URL, and a pattern, is left to Spark.
+"""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from ebbtide.errors import SourceError
+
+
+def check_path(name: str, path: str, directory: bool) -> None:
+    """Refuses a path that is not there or cannot be read; a stream needs a directory."""
+    local = _local(path)
+    if local is None:
+        return
+    if not os.path.exists(local):
+        raise SourceError(
+            "missing-path",
+            f'the files of "{name}" are not there',
+            detail=f"there is no {os.path.abspath(local)}",
+            hint="make the directory first: files may come later",
+        )
+    if directory and not os.path.isdir(local):
+        raise SourceError(
+            "not-a-directory",
+            f'"{name}" needs a directory of files, and {local} is a file',
+            hint=f"FROM FILES '{os.path.dirname(local) or '.'}'",
+        )
+    if not os.access(local, os.R_OK | (os.X_OK if os.path.isdir(local) else 0)):
+        raise SourceError(
+            "unreadable-path",
+            f'the files of "{name}" cannot be read',
+            detail=f"no permission to read {os.path.abspath(local)}",
+            hint=f"chmod u+rx {local}, or run as a user who may read it",
+        )
+
+
+def _local(path: str) -> str | None:
+    parts = urlsplit(path)
+    if parts.scheme not in ("", "file") or any(sign in path for sign in "*?[{"):
+        return None
+    return parts.path if parts.scheme else path
