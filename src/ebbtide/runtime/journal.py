@@ -11,7 +11,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.state.manifest import Manifest, Manifests
@@ -20,7 +20,8 @@ from ebbtide.state.store import DirectoryStore
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step: its version, ``now`` after it, its files and its counts, and how long it took.
+    """One step: its version, ``now`` after it, its files, its counts by operator and by source, and
+    how long it took.
 
     ``kept`` says whether the step's output is in the archive; ``came`` has what came from each
     source; ``emitted`` and ``refused`` are the rows in the files of output and of unused rows.
@@ -36,6 +37,7 @@ class Entry:
     came: tuple[dict[str, Any], ...] = ()
     emitted: int = 0
     refused: int = 0
+    sources: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -71,13 +73,18 @@ class Journal:
                 yield entry
         latest = self.latest()
         if latest is not None and latest.version > seen:
-            yield _entry({"version": latest.version, **latest.details})
+            yield entry_of(latest)
 
     def latest(self) -> Manifest | None:
         """The last committed version."""
         if not os.path.isdir(f"{self.root}/state"):
             return None
         return Manifests(DirectoryStore(f"{self.root}/state")).latest()
+
+
+def entry_of(manifest: Manifest) -> Entry:
+    """What a manifest says about its step."""
+    return _entry({"version": manifest.version, **manifest.details})
 
 
 def _entry(values: dict[str, Any]) -> Entry:
@@ -92,5 +99,6 @@ def _entry(values: dict[str, Any]) -> Entry:
         tuple(values.get("came", ())),
         sum(file["rows"] for file in values["output"]),
         sum(file["rows"] for file in values["unused"]),
-        values.get("seconds", 0.0),
+        values["sources"],
+        values["seconds"],
     )

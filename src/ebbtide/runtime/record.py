@@ -1,7 +1,8 @@
 """What a step was given, and what it leaves behind: its manifest.
 
 Law: the manifest is a function of the step's input and of the descriptions that its tasks gave,
-one for every operator and shard; a step with a description too few or too many has failed.
+one for every operator and shard, but for how long it took; a step with a description too few or
+too many has failed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from ebbtide.runtime.arrivals import Seen
 from ebbtide.runtime.frontiers import stored
 from ebbtide.state.manifest import Manifest
 
-_COUNTS = ("rows_in", "rows_out", "rows_stored", "bytes_stored")
+_COUNTS = (
+    "rows_in",
+    "rows_out",
+    "rows_stored",
+    "rows_expired",
+    "bytes_stored",
+    "bytes_written",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """The seconds of a step, and those of each operator in each shard."""
+
+    seconds: float = 0.0
+    operators: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """The descriptions that the tasks of a step gave, and which operators had to give some."""
 
@@ -42,6 +58,7 @@ class Record:
     operators: tuple[str, ...]
     texts: Sequence[Mapping[str, Any]]
     keeps: bool = True
+    spent: Spent = Spent()
 
     def manifest(self, seen: Seen, now: Instant, step: Step, previous: Manifest | None) -> Manifest:
         """The manifest of the step."""
@@ -59,6 +76,8 @@ class Record:
                 "kept": self.keeps,
                 **{kind: self._files(kind) for kind in KINDS},
                 "metrics": self._metrics(),
+                "sources": self._sources(seen),
+                "seconds": self.spent.seconds,
             },
         )
 
@@ -82,12 +101,30 @@ class Record:
         found = [{"file": t[kind], "rows": t["rows"]} for t in self.texts if kind in t]
         return sorted(found, key=lambda written: str(written["file"]))
 
-    def _metrics(self) -> dict[str, dict[str, int]]:
+    def _metrics(self) -> dict[str, dict[str, int | float]]:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for text in self.texts:
             if "operator" in text:
                 counts[text["operator"]].update({name: text[name] for name in _COUNTS})
-        return {name: dict(counted) for name, counted in counts.items()}
+        return {name: {**counted, **self._seconds(name)} for name, counted in counts.items()}
+
+    def _seconds(self, operator: str) -> dict[str, float]:
+        spent = self.spent.operators.get(operator, ())
+        return {"seconds": sum(spent), "seconds_max": max(spent, default=0.0)}
+
+    def _sources(self, seen: Seen) -> dict[str, dict[str, Any]]:
+        unused: dict[str, Counter[str]] = defaultdict(Counter)
+        for text in self.texts:
+            for source, reason, count in text.get("reasons", ()):
+                unused[source][reason] += count
+        return {
+            frontier.name: {
+                "rows_in": came.rows,
+                "rows_late": came.late,
+                "unused": dict(unused[frontier.name]),
+            }
+            for frontier, came in zip(seen.frontiers, seen.came, strict=False)
+        }
 
 
 def places(manifest: Manifest | None) -> dict[str, int]:

@@ -15,8 +15,10 @@ from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.runtime.claim import Claim
 from ebbtide.runtime.clock import Readings, follows_clock
 from ebbtide.runtime.feed import Advance, FedRow, FeedLog
-from ebbtide.runtime.journal import Journal
+from ebbtide.runtime.journal import Journal, entry_of
+from ebbtide.runtime.listening import Ids, Listeners
 from ebbtide.runtime.lowering import Lowered
+from ebbtide.runtime.metrics import StepMetrics, metrics_of
 from ebbtide.runtime.record import Step, places
 from ebbtide.runtime.results import emitted
 from ebbtide.runtime.script import write_script
@@ -71,6 +73,8 @@ class Run:
         self.logs: Mapping[int, FeedLog] = {}
         self.static: Mapping[int, Callable[[], DataFrame]] = {}
         self.streaming: StreamingQuery | None = None
+        self._spark = lambda: engine.spark
+        self._listeners: Listeners | None = None
         self.failure: Exception | None = None
         self._stopped = False
 
@@ -89,10 +93,18 @@ class Run:
             return Status(None, None, {}, self.active)
         return Status(latest.version, latest.details["now"], latest.details["metrics"], self.active)
 
+    def metrics(self, since: int | None = None) -> list[StepMetrics]:
+        """What the steps did, or those after ``since``."""
+        first = -1 if since is None else since
+        return [metrics_of(entry) for entry in Journal(self.root).entries(first)]
+
     def stop(self) -> None:
         """Stops the query; what it has committed stays."""
         if self.streaming is not None:
             self.streaming.stop()
+        if self._listeners is not None:
+            self._listeners.stopped()
+            self._listeners = None
         self._stopped = True
         self.claim.release()
 
@@ -161,6 +173,9 @@ class Run:
         arrived = arrow_arrivals(spark, shape, tables)
         if clock is None and follows_clock(self.lowered.declarations):
             clock = self.clock()
+        if self._listeners is None:
+            self._listeners = Listeners(spark, self.name, Ids.of_directory(self.root))
+            self._listeners.started()
         return self.run_step(spark, version, arrived, Step(advances, clock, moved))
 
     def shape(self, spark: SparkSession) -> Shape:
@@ -182,6 +197,9 @@ class Run:
                     arrived = arrived.union(frame)
             manifest = runner.step(version, arrived, step)
         self.deliver(spark, manifest)
+        # The session of a batch is a copy, to which nobody listens.
+        listeners = self._listeners or Listeners(self._spark(), self.name, Ids.of_batch(spark))
+        listeners.progressed(metrics_of(entry_of(manifest)))
         return manifest
 
     def deliver(self, spark: SparkSession, manifest: Manifest) -> None:

@@ -10,9 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 from ebbtide.kernels.kernel import Kernel, Result, Times
+from ebbtide.runtime.timing import Timings
 from ebbtide.runtime.translation import operator
 from ebbtide.state.area import SweepArea
 from ebbtide.state.manifest import Manifests
@@ -63,9 +65,12 @@ class Shard:
             SweepArea.restore(layout, segments, scope)
             for layout, segments in zip(layouts, described, strict=True)
         )
+        began = perf_counter()
         with operator(job.name):
             result = job.kernel.step(inputs, areas, replace(job.times, owner=self.number == 0))
-        return result, self._description(job, inputs, result)
+        timings = Timings(self.place.root, self.place.version)
+        timings.tell(job.name, self.number, perf_counter() - began)
+        return result, self._description(job, inputs, areas, result)
 
     @cached_property
     def _previous(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
@@ -73,7 +78,11 @@ class Shard:
             return {}
         return Manifests(self.store).load(self.place.version - 1).areas
 
-    def _description(self, job: Job, inputs: tuple[Any, ...], result: Result) -> str:
+    def _description(
+        self, job: Job, inputs: tuple[Any, ...], before: tuple[SweepArea, ...], result: Result
+    ) -> str:
+        known = {segment.name for area in before for segment in area.segments}
+        segments = [segment for area in result.areas for segment in area.segments]
         return json.dumps(
             {
                 "operator": job.name,
@@ -81,7 +90,9 @@ class Shard:
                 "areas": [area.describe() for area in result.areas],
                 "rows_in": sum(table.num_rows for table in inputs),
                 "rows_out": result.changes.num_rows,
-                "rows_stored": sum(area.rows for area in result.areas),
-                "bytes_stored": sum(area.bytes for area in result.areas),
+                "rows_stored": sum(segment.rows for segment in segments),
+                "rows_expired": sum(area.expired for area in result.areas),
+                "bytes_stored": sum(segment.bytes for segment in segments),
+                "bytes_written": sum(s.bytes for s in segments if s.name not in known),
             }
         )

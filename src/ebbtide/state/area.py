@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints
+from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash
 from ebbtide.state.layout import Layout
 from ebbtide.state.search import (
@@ -33,7 +34,7 @@ from ebbtide.state.search import (
 )
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import File, Scope
-from ebbtide.state.table import concat, last_end
+from ebbtide.state.table import TO, concat, last_end
 from ebbtide.state.tiers import bucket_width, buckets, merges
 from ebbtide.state.writing import merged, newest, write
 
@@ -48,11 +49,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class SweepArea:
-    """Changes in immutable segments, found by key and by time."""
+    """Changes in immutable segments, found by key and by time.
+
+    ``expired`` counts the stored changes that were dropped because the horizon had passed them.
+    """
 
     layout: Layout
     scope: Scope = field(default_factory=Scope)
     segments: tuple[Segment, ...] = ()
+    expired: int = field(default=0, compare=False)
 
     @property
     def rows(self) -> int:
@@ -150,7 +155,11 @@ class SweepArea:
         ended = [segment for segment in self.segments if segment.to_max <= last_end(horizon)]
         for segment in ended:
             self.scope.store.forget(segment.name)
-        kept = replace(self, segments=tuple(s for s in self.segments if s not in ended))
+        kept = replace(
+            self,
+            segments=tuple(s for s in self.segments if s not in ended),
+            expired=self.expired + sum(segment.rows for segment in ended),
+        )
         return kept._merge(merges(kept.segments, self.layout.newest), horizon)
 
     def compact(self, horizon: int = NEG_INF) -> SweepArea:
@@ -168,15 +177,17 @@ class SweepArea:
             return self
         gone = {segment for group in groups for segment in group}
         segments = [segment for segment in self.segments if segment not in gone]
+        expired = self.expired
         for group in groups:
             stored = concat(
                 (pa.Table.from_batches([self._read(s)]) for s in group), self._read(group[0]).schema
             )
+            expired += int((ints(stored, TO) <= last_end(horizon)).sum())
             changes, hashes = merged(self.layout, stored, horizon, whole=not segments)
             segments += write(self.scope, changes, hashes, self._bounds())
             for segment in group:
                 self.scope.store.forget(segment.name)
-        return replace(self, segments=tuple(segments))
+        return replace(self, segments=tuple(segments), expired=expired)
 
     def _found(self, views: list[View], places: list[Ints | None]) -> Found:
         tables, hashes = [], []

@@ -113,6 +113,16 @@ def test_collection_keeps_all_that_can_be_touched(batches, horizons) -> None:
     assert all(c.valid_to > horizon + 1 for c in to_changes(full.query(None)))
 
 
+@given(batches=BATCHES, horizons=st.lists(st.integers(0, 60), max_size=3))
+def test_what_expires_is_counted(batches, horizons) -> None:
+    positive = [[c for c in changes if c.diff > 0] for changes in batches]
+    area = filled(positive)
+    stored = area.rows
+    for horizon in horizons:
+        area = area.compact(horizon)
+        assert area.expired == stored - area.rows
+
+
 @given(batches=BATCHES, kept=st.lists(CHANGES, max_size=3))
 def test_compaction_nets_what_cancels(batches, kept) -> None:
     area = filled([*batches, *([-c for c in changes] for changes in batches), kept])
