@@ -31,7 +31,7 @@ class World:
     def checked(self, sql: str) -> Analysis:
         """The same, or the error with which it is refused."""
         bound = self.bound(sql)
-        return check(bound.plan, bound.emit, bound.allow_unbounded)
+        return check(bound.plan, bound.emit, bound.allow_unbounded, bound.written.span)
 
     def explained(self, sql: str) -> Explanation:
         """What EXPLAIN says."""

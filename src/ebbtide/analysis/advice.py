@@ -17,7 +17,7 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -50,6 +50,7 @@ from ebbtide.analysis.size import Size
 from ebbtide.analysis.storing import Store
 from ebbtide.analysis.temporal.edge import FROM, Edge, time_columns
 from ebbtide.core.tree import find
+from ebbtide.core.types import TIMESTAMP
 
 ALLOW = "ALLOW UNBOUNDED STATE"
 
@@ -120,11 +121,27 @@ def missing_bound(node: Node, store: Store) -> str:
     )
     if "" in coming or () in store.missing:
         return f"{_input(node, store)} is kept because what comes promises no progress"
-    mine = _times(node.inputs[store.input].edge)
-    by = f"by {mine[0]}" if mine else f"by a time of {_input(node, store)}"
     if not coming:
         return f"rows of {_input(node, store)} hold for ever"
+    among = _among(node.relation)
+    if among:
+        return f"no condition bounds {' and '.join(coming)} {among}"
+    mine = _times(node.inputs[store.input].edge)
+    by = f"by {mine[0]}" if mine else f"by a time of {_input(node, store)}"
     return f"no condition bounds {' and '.join(coming)} {by}"
+
+
+def _among(relation: Relation) -> str:
+    """Among which rows of one input, or of two, an operator would need a bound."""
+    match relation:
+        case Aggregate():
+            return "within a group"
+        case TopN() | Over():
+            return "within a partition"
+        case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
+            return "among rows that are equal"
+        case _:
+            return ""
 
 
 def to_forget(node: Node, store: Store) -> str:
@@ -140,21 +157,35 @@ def to_forget(node: Node, store: Store) -> str:
             if band is None:
                 return ALLOW
             return f"add {'WHERE' if isinstance(relation, Product) else 'AND'} {band}"
-        case Aggregate() | TopN():
-            times = _times(node.inputs[0].edge)
-            where = "GROUP BY" if isinstance(relation, Aggregate) else "PARTITION BY"
-            return f"add FLOOR({times[0]} TO 1 HOUR) to {where}" if times else ALLOW
-        case Over():
+        case Over() if _is_framed_by_time(relation):
             return "use a frame RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW"
+        case Aggregate():
+            return _by_the_hour(node, "GROUP BY", bool(relation.keys))
+        case TopN() | Over():
+            return _by_the_hour(node, "PARTITION BY", bool(relation.partition_by))
         case Window() | Session():
             return f"declare PROGRESS FOR {relation.on}"
         case _:
             return "put a window of time, such as [RANGE 1 HOUR], after the names of the streams"
 
 
+def _is_framed_by_time(node: Over) -> bool:
+    """Whether the values are over frames, in the order of a time."""
+    numbered = {framed.call.name for framed in node.calls} & (NUMBERINGS | NEIGHBOURS)
+    return not numbered and [key.expression.type for key in node.order_by] == [TIMESTAMP]
+
+
+def _by_the_hour(node: Node, where: str, there: bool) -> str:
+    times = _times(node.inputs[0].edge)
+    if not times:
+        return ALLOW
+    hour = f"FLOOR({times[0]} TO 1 HOUR)"
+    return f"add {hour} to {where}" if there else f"add {where} {hour}"
+
+
 def to_be_final(root: Node) -> str:
     """What to write so that an answer becomes final."""
-    node = _breaking(root)
+    node = breaking(root)
     if () in node.edge.bounds.clauses:
         return _promise(node.relation)
     match node.relation:
@@ -170,7 +201,7 @@ def to_be_final(root: Node) -> str:
             return "leave out EMIT FINAL"
 
 
-def _breaking(root: Node) -> Node:
+def breaking(root: Node) -> Node:
     """The lowest node that does not progress though all of its inputs do."""
     stuck = [node for node in root.walk() if not _progresses(node.edge)]
     ready = [n for n in stuck if all(_progresses(child.edge) for child in n.inputs)]

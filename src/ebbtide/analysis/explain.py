@@ -17,8 +17,10 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.passing import Finality
+from ebbtide.analysis.rules import ByTime
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.storing import Store
+from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, analyse
 
 _INDENT = "  "
@@ -99,8 +101,22 @@ def _store(node: Node, store: Store, what: str) -> dict[str, Any]:
         "rows": what,
         "instead": store.instead,
         "size": str(store.size),
-        "keep": str(store.rule),
+        "indexes": {
+            "key": list(store.indexes.key),
+            "times": list(store.indexes.times),
+            "row": store.indexes.row,
+            "text": str(store.indexes),
+        },
+        "keep": _keep(store),
     }
+
+
+def _keep(store: Store) -> str:
+    """The rule, unless all that it waits for is the end of rows that never end."""
+    rule = store.rule
+    parts = [p for case in rule.keep.cases for p in case] if isinstance(rule, ByTime) else []
+    endless = str(TO) not in store.indexes.times and all(part.variable == TO for part in parts)
+    return "keep always" if parts and endless else str(rule)
 
 
 def _finality(finality: Finality) -> dict[str, Any]:
@@ -139,13 +155,16 @@ def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
     yield inner + _line("columns", ", ".join(f"{c['name']} {c['type']}" for c in node["schema"]))
     yield inner + _line("key", _key_text(node["key"]))
     yield inner + _line("class", f"{node['class']['value']}: {node['class']['reason']}")
+    negatives = node["class"]["negatives"]
+    yield inner + _line("changes", "positive and negative" if negatives else "positive only")
     if node["times"] != "true":
         yield inner + _line("times", node["times"])
     for store in node["stores"]:
         instead = f", as {store['instead']}" if store["instead"] else ""
         size = "" if store["size"] == str(Size.WINDOW) else f" ({store['size']})"
-        yield inner + _line("stores", f"rows of {store['rows']}{instead}{size}")
-        yield inner + _line("forgets", store["keep"])
+        rows = f"rows of {store['rows']}{instead}{size}"
+        yield inner + _line("stores", f"{rows}: {store['keep']}")
+        yield inner + _line("finds", store["indexes"]["text"])
     yield inner + _line("final", node["final"]["text"])
     for child in node["inputs"]:
         yield from _node_lines(child, depth + 1)

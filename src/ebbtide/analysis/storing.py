@@ -7,7 +7,7 @@ needs no more than a count or an accumulator of them, it is one for each key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ebbtide.algebra.call import AggregateCall
@@ -18,6 +18,7 @@ from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.analysis.formula.conditions import After
 from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.formula.streambound import Clause
+from ebbtide.analysis.indexes import Indexes, held_indexes, indexes_of
 from ebbtide.analysis.keep import Kept
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
@@ -52,12 +53,13 @@ class Store:
     """What an operator holds of one input.
 
     ``instead`` says what may stand in for the rows; ``missing`` are the clauses of the input to
-    come that no time of a stored row bounds.
+    come that no time of a stored row bounds; ``indexes`` is what the rows are found by.
     """
 
     input: int
     rule: Rule
     size: Size
+    indexes: Indexes
     instead: str = ""
     missing: tuple[Clause, ...] = ()
 
@@ -66,16 +68,24 @@ def stores_of(
     relation: Relation, below: tuple[Input, ...], kept: tuple[Kept, ...]
 ) -> tuple[Store, ...]:
     """The stores of a node; inputs of which nothing is kept have none."""
-    found = (_store(relation, below[each.input], each) for each in kept)
+    found = (_store(relation, below, each) for each in kept)
     return tuple(store for store in found if store.size is not Size.NONE)
 
 
-def _store(relation: Relation, source: Input, kept: Kept) -> Store:
+def _store(relation: Relation, below: tuple[Input, ...], kept: Kept) -> Store:
+    source = below[kept.input]
     size = _size(kept.rule, source)
     instead = _instead(relation, source) if size is Size.UNBOUNDED else ""
     if instead:
         size = Size.KEY if _has_keys(relation) else Size.WINDOW
-    return Store(kept.input, kept.rule, size, instead, kept.touch.missing)
+    indexes = indexes_of(relation, kept.input, below, kept.rule)
+    return Store(kept.input, kept.rule, size, indexes, instead, kept.touch.missing)
+
+
+def held_stores(root: Relation, source: Input, kept: Kept) -> tuple[Store, ...]:
+    """What waits at the end of a query until it is final."""
+    indexes = held_indexes(source.edge, source.monotonicity, kept.rule)
+    return tuple(replace(store, indexes=indexes) for store in stores_of(root, (source,), (kept,)))
 
 
 def _size(rule: Rule, source: Input) -> Size:

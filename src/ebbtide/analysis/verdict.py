@@ -7,11 +7,11 @@ the missing bound and words that put it right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.relation import Filter, Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
 from ebbtide.analysis.keep import held_back
@@ -20,8 +20,9 @@ from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.passing import Finality, When
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store, stores_of
-from ebbtide.errors import TemporalError
+from ebbtide.analysis.storing import Store, held_stores
+from ebbtide.core.tree import find
+from ebbtide.errors import Span, TemporalError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,20 @@ def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
     held: tuple[Store, ...] = ()
     if emit is Emit.FINAL and root.finality.when is When.BY_PROGRESS:
         node = passing_node(root)
-        held = stores_of(placed, (node,), (held_back(node.edge, node.finality.waits),))
+        held = held_stores(placed, node, held_back(node.edge, node.finality.waits))
     return Analysis(placed, emit, root, held, Verdict(root.finality, _state(root, held)))
 
 
-def check(plan: Relation, emit: Emit = Emit.CHANGES, allow_unbounded: bool = False) -> Analysis:
-    """The analysis of a plan that may run; others are refused."""
+def check(
+    plan: Relation,
+    emit: Emit = Emit.CHANGES,
+    allow_unbounded: bool = False,
+    place: Callable[[Relation], Span | None] = lambda _: None,
+) -> Analysis:
+    """The analysis of a plan that may run; others are refused.
+
+    ``place`` says where an operator of the plan stands in the text.
+    """
     analysis = analyse(plan, emit)
     verdict = analysis.verdict
     if emit is Emit.FINAL and verdict.finality.when is When.NEVER:
@@ -103,6 +112,7 @@ def check(plan: Relation, emit: Emit = Emit.CHANGES, allow_unbounded: bool = Fal
             f"rows of {advice.name_of(analysis.plan)} are never final",
             detail=verdict.finality.reason,
             hint=advice.to_be_final(analysis.root),
+            span=place(_written(plan, analysis.root, advice.breaking(analysis.root))),
         )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
         node, store = worst(analysis.root)
@@ -111,8 +121,17 @@ def check(plan: Relation, emit: Emit = Emit.CHANGES, allow_unbounded: bool = Fal
             f"{advice.operator_name(node.relation)} would keep every row for ever",
             detail=advice.missing_bound(node, store),
             hint=advice.to_forget(node, store),
+            span=place(_written(plan, analysis.root, node)),
         )
     return analysis
+
+
+def _written(plan: Relation, root: Node, node: Node) -> Relation:
+    """The operator as it was before conditions sank: only filters come and go in that."""
+    before = (relation for relation in find(plan, Relation) if not isinstance(relation, Filter))
+    after = (other for other in root.walk() if not isinstance(other.relation, Filter))
+    pairs = zip(after, before, strict=True)
+    return next((relation for other, relation in pairs if other.path == node.path), plan)
 
 
 def passing_node(root: Node) -> Node:

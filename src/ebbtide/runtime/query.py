@@ -50,7 +50,8 @@ class Query:
     @cached_property
     def analysis(self) -> Analysis:
         """What is proved about the query; one that may not run is refused."""
-        return check(self.bound.plan, self.bound.emit, self.bound.allow_unbounded)
+        bound = self.bound
+        return check(bound.plan, bound.emit, bound.allow_unbounded, bound.written.span)
 
     @property
     def key(self) -> tuple[str, ...] | None:

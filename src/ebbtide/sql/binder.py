@@ -68,9 +68,8 @@ def bind(statement: Statement, catalog: Catalog) -> Bound:
 
 def bind_query(query: Query, catalog: Catalog) -> BoundQuery:
     """The plan of a query."""
-    plan, its = _planned(query.body, catalog, query.span.source)
-    emit = Emit.CHANGES if query.emit is None else query.emit
-    return BoundQuery(plan, emit, query.allow_unbounded_state, its)
+    plan, context = _planned(query.body, catalog, query.span.source)
+    return _bound(query, plan, context)
 
 
 def execute(statement: Statement, catalog: Catalog) -> Catalog:
@@ -92,10 +91,15 @@ def execute(statement: Statement, catalog: Catalog) -> Catalog:
         raise error.with_span(statement.span) from error.__cause__
 
 
-def _planned(body: exp.Expr, catalog: Catalog, source: str) -> tuple[Relation, Kind]:
+def _planned(body: exp.Expr, catalog: Catalog, source: str) -> tuple[Relation, Context]:
     context = context_for(source, catalog, body)
-    plan = _plan(body, context)
-    return plan, kind_of(context.places)
+    return _plan(body, context), context
+
+
+def _bound(query: Query, plan: Relation, context: Context) -> BoundQuery:
+    emit = Emit.CHANGES if query.emit is None else query.emit
+    its = kind_of(context.places)
+    return BoundQuery(plan, emit, query.allow_unbounded_state, its, context.written)
 
 
 def _plan(body: exp.Expr, context: Context) -> Relation:
@@ -111,8 +115,7 @@ def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
     query = statement.query
     context = context_for(query.span.source, catalog, query.body)
     plan = _plan(query.body, context)
-    its = kind_of(context.places)
-    if its is Kind.SNAPSHOT and isinstance(target, StreamDeclaration):
+    if kind_of(context.places) is Kind.SNAPSHOT and isinstance(target, StreamDeclaration):
         text = query.span.source
         span = context.span(query.body)
         raise TemporalError(
@@ -122,5 +125,4 @@ def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
             span=span,
         )
     plan = columns_into(plan, target, statement, context)
-    emit = Emit.CHANGES if query.emit is None else query.emit
-    return BoundInsert(target, BoundQuery(plan, emit, query.allow_unbounded_state, its))
+    return BoundInsert(target, _bound(query, plan, context))

@@ -9,7 +9,7 @@ Declared        another catalog
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ebbtide.algebra.kind import Kind
@@ -19,18 +19,20 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.syntax import Emit
+from ebbtide.sql.written import Written
 
 __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "Declared"]
 
 
 @dataclass(frozen=True, slots=True)
 class BoundQuery:
-    """A query: its plan, what it emits, and whether unbounded state is allowed."""
+    """A query: its plan, what it emits, whether unbounded state is allowed, and its places."""
 
     plan: Relation
     emit: Emit = Emit.CHANGES
     allow_unbounded: bool = False
     kind: Kind = Kind.STATIC
+    written: Written = field(default_factory=Written, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

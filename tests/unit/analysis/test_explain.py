@@ -33,32 +33,37 @@ def test_a_windowed_average() -> None:
           columns  auction BIGINT, mean DOUBLE
           key      auction
           class    strict non-monotonic: the next row of a group ends its value
+          changes  positive and negative
           times    from < to
           final    when to - 1 us <= progress(bids.at)
           Aggregate AVG(bids.price) by auction
             columns  auction BIGINT, AVG(bids.price) DOUBLE
             key      auction
             class    strict non-monotonic: the next row of a group ends its value
+            changes  positive and negative
             times    from < to
-            stores   rows of "bids"
-            forgets  keep while to > progress(bids.at) - 1 d + 1 us
+            stores   rows of "bids": keep while to > progress(bids.at) - 1 d + 1 us
+            finds    by key (bids.auction), to, from
             final    when to - 1 us <= progress(bids.at)
             Alias bids
               columns  bids.auction BIGINT, bids.price DOUBLE, bids.at TIMESTAMP
               key      none: rows may repeat
               class    weakest non-monotonic: every row stays for the range
+              changes  positive only
               times    to = from + 15 min and bids.at = from
               final    when to - 1 us <= progress(bids.at)
               Window [RANGE 15 MINUTES] on at
                 columns  auction BIGINT, price DOUBLE, at TIMESTAMP
                 key      none: rows may repeat
                 class    weakest non-monotonic: every row stays for the range
+                changes  positive only
                 times    from = at and to = at + 15 min
                 final    when to - 1 us <= progress(bids.at)
                 Stream bids
                   columns  auction BIGINT, price DOUBLE, at TIMESTAMP
                   key      none: rows may repeat
                   class    monotonic: bids only gets facts
+                  changes  positive only
                   final    at once: bids only gets facts
         """,
     )
@@ -82,36 +87,42 @@ progress(bids.at) - 2 min)
           columns  id BIGINT, at TIMESTAMP
           key      id
           class    strict non-monotonic: a row on the right ends one on the left
+          changes  positive and negative
           final    when at <= min(progress(auctions.at), progress(bids.at) - 2 min)
           AntiJoin b.auction = a.id AND b.at >= a.at AND b.at <= a.at + INTERVAL 2 MINUTES
             columns  a.id BIGINT, a.at TIMESTAMP
             key      a.id
             class    strict non-monotonic: a row on the right ends one on the left
-            stores   rows of "auctions"
-            forgets  keep while a.at > progress(bids.at) - 1442 min
-            stores   rows of "bids"
-            forgets  keep while b.at > progress(auctions.at) \
+            changes  positive and negative
+            stores   rows of "auctions": keep while a.at > progress(bids.at) - 1442 min
+            finds    by key (a.id), a.at
+            stores   rows of "bids": keep while b.at > progress(auctions.at) \
 or b.at > progress(bids.at) - 1442 min
+            finds    by key (b.auction), b.at
             final    when a.at <= min(progress(auctions.at), progress(bids.at) - 2 min)
             Alias a
               columns  a.id BIGINT, a.at TIMESTAMP
               key      a.id
               class    monotonic: auctions only gets facts
+              changes  positive only
               final    at once: auctions only gets facts
               Stream auctions
                 columns  id BIGINT, at TIMESTAMP
                 key      id
                 class    monotonic: auctions only gets facts
+                changes  positive only
                 final    at once: auctions only gets facts
             Alias b
               columns  b.auction BIGINT, b.price DOUBLE, b.at TIMESTAMP
               key      none: rows may repeat
               class    monotonic: bids only gets facts
+              changes  positive only
               final    at once: bids only gets facts
               Stream bids
                 columns  auction BIGINT, price DOUBLE, at TIMESTAMP
                 key      none: rows may repeat
                 class    monotonic: bids only gets facts
+                changes  positive only
                 final    at once: bids only gets facts
         """,
     )
@@ -124,6 +135,26 @@ def test_a_count_for_ever() -> None:
         'state    per key: grouping of "bids" keeps an accumulator for each group of "bids"',
         "key      auction",
     ]
+
+
+def test_rows_that_never_end_are_kept_always() -> None:
+    text = WORLD.explained(
+        "SELECT a.id, b.price FROM auctions [UNBOUNDED] a JOIN bids [RANGE 1 HOUR] b "
+        "ON a.id = b.auction"
+    ).text
+    assert '    stores   rows of "auctions" (unbounded): keep always\n' in text
+
+
+def test_json_has_the_indexes_and_whether_negatives_can_arrive() -> None:
+    plan = WORLD.explained("SELECT DISTINCT auction FROM bids [ROWS 5]").document["plan"]
+    (store,) = plan["stores"]
+    assert store["indexes"] == {
+        "key": ["auction"],
+        "times": ["to", "from"],
+        "row": True,
+        "text": "by key (auction), to, from, row",
+    }
+    assert plan["inputs"][0]["class"]["negatives"] is True
 
 
 def test_json_says_what_the_text_says() -> None:

@@ -18,11 +18,10 @@ QUERIES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmar
 
 
 def seconds(world: World, sql: str) -> float:
-    bound = world.bound(sql)
-    start = time.perf_counter()
+    """Seconds of work, whatever else the machine does meanwhile."""
+    start = time.process_time()
     world.explained(sql)
-    assert bound.plan is not None
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("window", ["", "[RANGE 1 HOUR]"])

@@ -27,7 +27,7 @@ FACTS = {
     "SELECT at, due FROM a WHERE NOT (due < at OR k = 1)": "at <= due",
     "SELECT at, due FROM a WHERE due < at OR k = 1": "due may be NULL",
     "SELECT at, due FROM a WHERE due - at > INTERVAL 1 MINUTE": "at < due - 1 min",
-    "SELECT at, due FROM a WHERE due IS NULL": "no due",
+    "SELECT at, due FROM a WHERE due IS NULL": "due is NULL",
     # imbed and projection
     "SELECT at + INTERVAL 1 HOUR AS later, at FROM a": "later = at + 1 h",
     "SELECT GREATEST(at, due) AS last_, at FROM a": "at <= last_",
@@ -57,7 +57,7 @@ FACTS = {
     # joins
     "SELECT a.at AS x, b.at AS y FROM a JOIN b ON b.at BETWEEN a.at AND a.at + INTERVAL 2 MINUTES":
         "x <= y <= x + 2 min",
-    "SELECT a.at AS x, b.at AS y FROM a LEFT JOIN b ON b.at = a.at": "y = x or no y",
+    "SELECT a.at AS x, b.at AS y FROM a LEFT JOIN b ON b.at = a.at": "y = x or y is NULL",
     "SELECT a.at AS x FROM a [RANGE 1 HOUR] a JOIN t ON a.k = t.k": (
         "from < to and x <= from and to <= x + 1 h"
     ),

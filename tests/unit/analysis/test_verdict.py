@@ -28,6 +28,8 @@ def test_an_unbounded_join_is_refused_as_the_style_says() -> None:
         WORLD.checked("SELECT o.id FROM orders o JOIN payments p ON o.id = p.order_id")
     assert str(refused.value) == (
         'error[unbounded-state]: join of "orders" and "payments" would keep every row for ever\n'
+        "  SELECT o.id FROM orders o JOIN payments p ON o.id = p.order_id\n"
+        "                            ^^^^\n"
         "detail: no condition bounds p.paid_at by o.placed_at\n"
         "hint: add AND p.paid_at BETWEEN o.placed_at AND o.placed_at + INTERVAL 1 HOUR"
     )
@@ -55,6 +57,54 @@ def test_the_hint_for_a_join_works_when_it_is_typed(before: str, after: str) -> 
     WORLD.checked(before + " " + hint.removeprefix("add ") + after)
 
 
+@pytest.mark.parametrize(
+    ("refused", "detail", "hint", "typed"),
+    [
+        (
+            "SELECT id, MEDIAN(total) AS m FROM orders GROUP BY id",
+            "no condition bounds orders.placed_at within a group",
+            "add FLOOR(orders.placed_at TO 1 HOUR) to GROUP BY",
+            "SELECT id, MEDIAN(total) AS m FROM orders "
+            "GROUP BY id, FLOOR(orders.placed_at TO 1 HOUR)",
+        ),
+        (
+            "SELECT MEDIAN(total) AS m FROM orders",
+            "no condition bounds orders.placed_at within a group",
+            "add GROUP BY FLOOR(orders.placed_at TO 1 HOUR)",
+            "SELECT MEDIAN(total) AS m FROM orders GROUP BY FLOOR(orders.placed_at TO 1 HOUR)",
+        ),
+        (
+            "SELECT RANK() OVER (ORDER BY total) AS r FROM orders",
+            "no condition bounds orders.placed_at within a partition",
+            "add PARTITION BY FLOOR(orders.placed_at TO 1 HOUR)",
+            "SELECT RANK() OVER (PARTITION BY FLOOR(orders.placed_at TO 1 HOUR) ORDER BY total) "
+            "AS r FROM orders",
+        ),
+        (
+            "SELECT SUM(total) OVER (PARTITION BY id ORDER BY total) AS s FROM orders",
+            "no condition bounds orders.placed_at within a partition",
+            "add FLOOR(orders.placed_at TO 1 HOUR) to PARTITION BY",
+            "SELECT SUM(total) OVER (PARTITION BY id, FLOOR(orders.placed_at TO 1 HOUR) "
+            "ORDER BY total) AS s FROM orders",
+        ),
+        (
+            "SELECT MEDIAN(total) OVER (ORDER BY placed_at) AS m FROM orders",
+            "no condition bounds orders.placed_at within a partition",
+            "use a frame RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW",
+            "SELECT MEDIAN(total) OVER (ORDER BY placed_at "
+            "RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW) AS m FROM orders",
+        ),
+    ],
+)
+def test_an_operator_on_one_input_says_among_which_rows_a_bound_is_missing(
+    refused: str, detail: str, hint: str, typed: str
+) -> None:
+    with pytest.raises(TemporalError) as error:
+        WORLD.checked(refused)
+    assert (error.value.detail, error.value.hint) == (detail, hint)
+    assert WORLD.checked(typed).verdict.state.size is Size.WINDOW
+
+
 def test_allowing_unbounded_state_is_enough() -> None:
     sql = "SELECT o.id FROM orders o JOIN payments p ON o.id = p.order_id ALLOW UNBOUNDED STATE"
     assert WORLD.checked(sql).verdict.state.size is Size.UNBOUNDED
@@ -67,6 +117,8 @@ def test_an_answer_that_is_never_final_is_refused_only_under_final() -> None:
         WORLD.checked(f"{sql} EMIT FINAL")
     assert str(refused.value) == (
         'error[never-final]: rows of "orders" are never final\n'
+        "  SELECT id, COUNT(*) AS n FROM orders GROUP BY id EMIT FINAL\n"
+        "                                       ^^^^^^^^^^^\n"
         "detail: nothing bounds orders.placed_at by a time of the result, which has none\n"
         "hint: GROUP BY FLOOR(orders.placed_at TO 1 HOUR) too, and select it"
     )

@@ -11,20 +11,23 @@ BLOCK = re.compile(r"```(sql|text)[^\n]*\n(.*?)```", re.DOTALL)
 
 
 def said(world: World, sql: str) -> list[str]:
-    """What there is to say about a query: an error, the head of EXPLAIN, and the rules."""
+    """What there is to say about a query: an error, or the head of EXPLAIN, rules, and stores."""
     try:
         analysis = world.checked(sql)
     except TemporalError as error:
         return [str(error)]
-    head, _, _ = world.explained(sql).text.partition("\n\n")
-    return [head, "\n".join(rule.split(": ", 1)[1] for rule in rules(analysis))]
+    head, _, nodes = world.explained(sql).text.partition("\n\n")
+    lines = [line.strip() for line in nodes.splitlines()]
+    stored = [line for line in lines if line.startswith(("stores", "finds"))]
+    kept = [rule.split(": ", 1)[1] for rule in rules(analysis)]
+    return [head, "\n".join(kept), "\n".join(stored)]
 
 
 def test_every_block_is_true() -> None:
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     world = World(blocks[0][1])
     pairs = list(zip(blocks[1::2], blocks[2::2], strict=True))
-    assert len(pairs) == 4
+    assert len(pairs) == 5
     for (language, sql), (_, text) in pairs:
         assert language == "sql"
         assert text.strip() in said(world, sql)

@@ -219,7 +219,7 @@ class Conjunction:
         there = [root(p) not in self.optional for p in plain]
         known = describe.facts(plain, picked(self.rows, [self.index[p] for p in plain]), there)
         nulls = (f"{v} may be NULL" for v in sorted(self.optional, key=order))
-        missing = (f"no {v}" for v in sorted(self.absent, key=order))
+        missing = (f"{v} is NULL" for v in sorted(self.absent, key=order))
         return joined("and", [*known, *nulls, *missing], "true")
 
     def _through(self) -> list[bool]:

@@ -1,8 +1,8 @@
 """What the binding of a statement carries along: its source, the catalog, names, and places.
 
-A context is a value, but for two things that grow while a statement is bound: the names that have
-been made up (no two are alike, nor like one that is written), and the places at which sources with
-or without a window stand, from which the fact/snapshot rule is checked.
+A context is a value, but for what grows while a statement is bound: the names that have been made
+up (no two are alike, nor like one that is written), the places at which sources with or without a
+window stand, from which the fact/snapshot rule is checked, and the places of all operators.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -19,8 +20,11 @@ from ebbtide.errors import EbbtideError, Span
 from ebbtide.sql.binding.scope import Scope
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.spans import span_of
+from ebbtide.sql.written import Written
 
 __all__ = ["Bound", "Context", "Names", "Place", "context_for"]
+
+R = TypeVar("R", bound=Relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,16 @@ class Context:
     outer: Scope | None = None
     beyond: Scope | None = None
     places: list[Place] = field(default_factory=list)
+    written: Written = field(default_factory=Written)
 
     def span(self, node: exp.Expr) -> Span:
         """Where a node stands."""
         return span_of(node, self.source)
+
+    def placed(self, relation: R, node: exp.Expr) -> R:
+        """The relation, the new operators of which stand at a node."""
+        self.written.note(relation, self.span(node))
+        return relation
 
     @contextmanager
     def at(self, node: exp.Expr) -> Iterator[None]:

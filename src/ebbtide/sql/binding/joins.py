@@ -68,12 +68,15 @@ class _Joiner:
             return self.joined(node.this, node.args.get("joins") or [])
         relation, name = bare(node, self.context, self.bind)
         with self.context.at(node):
-            return aliased(relation, name, node, self.context)
+            source = aliased(relation, name, node, self.context)
+        self.context.placed(source.relation, node)
+        return source
 
     def beside(self, left: Source, right: Source, node: exp.Join) -> Source:
         """Every pair of rows."""
         self.check_names(left.scope, right.scope, node)
-        return Source(Product(left.relation, right.relation), left.scope.beside(right.scope))
+        product = self.context.placed(Product(left.relation, right.relation), node)
+        return Source(product, left.scope.beside(right.scope))
 
     def join(self, left: Source, node: exp.Join) -> Source:
         """Two sources joined by a condition."""
@@ -91,6 +94,7 @@ class _Joiner:
                 else conjunction(conjuncts(self.condition(node.args["on"], both)))
             )
             relation = _combined(left.relation, right.relation, predicate, node)
+            self.context.placed(relation, node)
         if isinstance(relation, SemiJoin | AntiJoin):
             return Source(relation, left.scope)
         scope = _merged(left.scope, right.scope, using, node.side) if using else both

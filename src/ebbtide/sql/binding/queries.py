@@ -38,19 +38,24 @@ def query(node: exp.Expr, context: Context) -> Relation:
     """The plan of a query."""
     with context.at(node):
         context = _with(node, context)
-        match node:
-            case exp.Select():
-                return Block(node, context, query, _inner).plan()
-            case exp.SetOperation():
-                return _ordered(_set_operation(node, context), node, context)
-            case exp.Subquery():
-                return _ordered(query(node.this, context), node, context)
-            case exp.Values():
-                return _values(node, context)
-            case nodes.StreamOperator():
-                return stream(node, context, query)
-            case _:
-                raise InternalError("unknown-node", f"{type(node).__name__} is no query")
+        return context.placed(_planned(node, context), node)
+
+
+def _planned(node: exp.Expr, context: Context) -> Relation:
+    match node:
+        case exp.Select():
+            return Block(node, context, query, _inner).plan()
+        case exp.SetOperation():
+            both = context.placed(_set_operation(node, context), node)
+            return _ordered(both, node, context)
+        case exp.Subquery():
+            return _ordered(query(node.this, context), node, context)
+        case exp.Values():
+            return _values(node, context)
+        case nodes.StreamOperator():
+            return stream(node, context, query)
+        case _:
+            raise InternalError("unknown-node", f"{type(node).__name__} is no query")
 
 
 def _with(node: exp.Expr, context: Context) -> Context:
@@ -84,7 +89,7 @@ def _ordered(relation: Relation, node: exp.Expr, context: Context) -> Relation:
         sort_key(ordered, _by_position(ordered.this, visible, env))
         for ordered in (clause.expressions if clause is not None else ())
     )
-    return limited(relation, keys, count, offset)
+    return context.placed(limited(relation, keys, count, offset), node.args["limit"])
 
 
 def _by_position(node: exp.Expr, columns: tuple[Visible, ...], env: Environment) -> Expression:

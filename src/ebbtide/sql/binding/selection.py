@@ -24,7 +24,8 @@ from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.expression import Expression, conjunction, conjuncts
 from ebbtide.algebra.relation import Distinct, Filter, Map, Named, Relation
 from ebbtide.errors import BindError
-from ebbtide.sql.binding.calls import holds_aggregate, sort_key
+from ebbtide.sql.binding.calls import sort_key
+from ebbtide.sql.binding.clauses import and_parts, is_grouped, made_by, without_not
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.framing import Framing
@@ -72,7 +73,7 @@ class Block:
         self.below = Attachments(inner, context.names)
         self.above = Attachments(inner, context.names)
         self.framing = Framing()
-        self.grouping = Grouping(subquery=self.below.value) if _is_grouped(select) else None
+        self.grouping = Grouping(subquery=self.below.value) if is_grouped(select) else None
         self.items = listed(select, self.scope, context)
         self.where = self._conditions("where", self._env("WHERE"))
         self.having = Conditions([], [], [])
@@ -106,8 +107,8 @@ class Block:
     def _conditions(self, clause: str, env: Environment) -> Conditions:
         found = Conditions([], [], [])
         node = self.select.args.get(clause)
-        for part in _conjuncts(node.this) if node is not None else ():
-            core, negated = _without_not(part)
+        for part in and_parts(node.this) if node is not None else ():
+            core, negated = without_not(part)
             if isinstance(core, exp.Exists | exp.In) and not core.expressions:
                 with self.context.at(core):
                     found.semis.append(semi_join(core, negated, env, self.inner))
@@ -155,7 +156,8 @@ class Block:
         relation = self.below.onto(self.source.relation, lambda expression, _: expression)
         terms = (*self.where.terms, *more)
         relation, terms = top_ranks(relation, terms)
-        return _filtered(relation, list(terms), self.where.semis, lambda e, _: e)
+        self._place(relation, "where")
+        return self._filtered(relation, list(terms), self.where.semis, lambda e, _: e)
 
     def columns(self) -> list[Expression]:
         """The expressions of the SELECT list, on FROM and on aggregates."""
@@ -176,6 +178,7 @@ class Block:
         order = self._order()
         relation = self._grouped(self.having)
         relation = self.framing.on(relation, lambda expression: self._raised(expression))
+        self._place(relation, "over")
         columns = [
             self._final(column, item.node) for column, item in zip(columns, self.items, strict=True)
         ]
@@ -187,13 +190,14 @@ class Block:
         if self.grouping is None:
             return relation
         grouped = self.grouping.on(relation)
+        self._place(grouped, "group")
         if not self.above.items and not having.semis:
             terms = [self.checked(term, self.select.args["having"]) for term in having.terms]
             return Filter(grouped, conjunction(tuple(terms))) if terms else grouped
         closed = self.grouping.close(grouped, self.context.names.fresh("grouped"))
         joined = self.above.onto(closed, self.checked)
         terms = [self.checked(term, self.select.args["having"]) for term in having.terms]
-        return _filtered(joined, terms, having.semis, self.checked)
+        return self._filtered(joined, terms, having.semis, self.checked)
 
     def _raised(self, expression: Expression) -> Expression:
         return expression if self.grouping is None else self.grouping.above(expression)
@@ -232,12 +236,13 @@ class Block:
         count, offset = row_count(self.select, self.context)
         distinct = bool(self.select.args.get("distinct"))
         if count is not None and not distinct:
-            relation = limited(relation, order, count, offset)
+            relation = self._place(limited(relation, order, count, offset), "limit")
         pairs = zip(self.items, columns, strict=True)
         result: Relation = Map(relation, tuple(Named(item.name, c) for item, c in pairs))
         if not distinct:
             return result
-        result = Distinct(result)
+        self.context.placed(result, self.select)
+        result = self._place(Distinct(result), "distinct")
         if count is None:
             return result
         keys = tuple(
@@ -246,46 +251,23 @@ class Block:
             )
             for key, node in zip(order, nodes_, strict=True)
         )
-        return limited(result, keys, count, offset)
+        return self._place(limited(result, keys, count, offset), "limit")
 
+    def _filtered(
+        self, relation: Relation, terms: list[Expression], semis: list[Semi], above: Above
+    ) -> Relation:
+        if terms:
+            relation = Filter(relation, conjunction(tuple(terms)))
+        for semi in semis:
+            relation = self.context.placed(semi.onto(relation, above), semi.node)
+        return relation
 
-def _filtered(
-    relation: Relation, terms: list[Expression], semis: list[Semi], above: Above
-) -> Relation:
-    if terms:
-        relation = Filter(relation, conjunction(tuple(terms)))
-    for semi in semis:
-        relation = semi.onto(relation, above)
-    return relation
+    def _place(self, relation: Relation, clause: str) -> Relation:
+        """The relation, the new operators of which are made by a clause."""
+        return self.context.placed(relation, made_by(self.select, clause))
 
 
 def _tables_in(relation: Relation) -> Iterator[str]:
     for column in relation.schema:
         if column.table is not None:
             yield column.table.casefold()
-
-
-def _is_grouped(select: exp.Select) -> bool:
-    if select.args.get("group") or select.args.get("having"):
-        return True
-    order = select.args.get("order")
-    parts = [*select.expressions, *(order.expressions if order else [])]
-    return any(holds_aggregate(part) for part in parts)
-
-
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.And):
-        yield from _conjuncts(node.this)
-        yield from _conjuncts(node.expression)
-    elif isinstance(node, exp.Paren):
-        yield from _conjuncts(node.this)
-    else:
-        yield node
-
-
-def _without_not(node: exp.Expr) -> tuple[exp.Expr, bool]:
-    negated = False
-    while isinstance(node, exp.Not | exp.Paren):
-        negated ^= isinstance(node, exp.Not)
-        node = node.this
-    return node, negated

@@ -118,11 +118,12 @@ def _windowed(
 ) -> tuple[Relation, str | None]:
     inner = context.elsewhere()
     relation, name = bare(node.this, inner, bind)
+    context.placed(relation, node.this)
     window = node.args["window"]
     if kind_of(inner.places) is Kind.SNAPSHOT:
         raise on_snapshot(node, relation, name, context)
     with context.at(window):
-        known = window_on(relation, window, context)
+        known = context.placed(window_on(relation, window, context), window)
     note(known, name or "source", node.this, context)
     return known, name
 
