@@ -8,9 +8,10 @@ from ebbtide.core.change import end_points, snapshot
 from ebbtide.reference import evaluate
 from ebbtide.testing.strategies import queries
 from ebbtide.testing.strategies.arrivals import PROMISED
-from soundness import cases, classes_keep_their_definitions
+from soundness import cases, classes_keep_their_definitions, thorough
 
 
+@thorough
 @given(cases())
 def test_a_class_keeps_its_definition(case) -> None:
     plan, steps = case
@@ -18,6 +19,7 @@ def test_a_class_keeps_its_definition(case) -> None:
     assert classes_keep_their_definitions(plan, steps) is None
 
 
+@thorough
 @given(queries(PROMISED, depth=3))
 def test_a_claimed_key_is_unique_in_every_snapshot(case) -> None:
     plan, data = case

@@ -3,9 +3,10 @@
 from hypothesis import given, note
 
 from ebbtide.algebra.plan_tree import plan_tree
-from soundness import cases, forgetting_changes_nothing
+from soundness import cases, forgetting_changes_nothing, thorough
 
 
+@thorough
 @given(cases())
 def test_forgetting_changes_nothing(case) -> None:
     plan, steps = case

@@ -7,10 +7,12 @@ from soundness import (
     cases,
     final_loses_nothing,
     progress_is_never_ahead,
+    thorough,
     what_has_passed_stays,
 )
 
 
+@thorough
 @given(cases())
 def test_progress_is_never_ahead_of_later_output(case) -> None:
     plan, steps = case
@@ -18,6 +20,7 @@ def test_progress_is_never_ahead_of_later_output(case) -> None:
     assert progress_is_never_ahead(plan, steps) is None
 
 
+@thorough
 @given(cases(late=False))
 def test_what_has_passed_never_changes(case) -> None:
     plan, steps = case

@@ -6,6 +6,7 @@ refutes, or None.
 
 from collections.abc import Callable
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from ebbtide.algebra.emission import Emit
@@ -20,6 +21,7 @@ from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.temporal.edge import FROM
 from ebbtide.analysis.temporal.sources import retentions
 from ebbtide.analysis.verdict import analyse, passing_node
+from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, restrict
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF
@@ -30,6 +32,11 @@ from ebbtide.testing.strategies.arrivals import PROMISED, Step, runs
 from ebbtide.testing.strategies.timed import timed_plans
 
 Judge = Callable[[Relation, list[Step]], str | None]
+
+thorough = settings(
+    max_examples={"quick": 10, "ci": 60, "long": 2000}[Config.from_environment().profile]
+)
+"""How many cases each of the five properties of soundness gets: 10,000 in all in a long run."""
 
 
 @st.composite
