@@ -7,7 +7,7 @@ needs no more than a count or an accumulator of them, it is one for each key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from ebbtide.algebra.call import AggregateCall
@@ -82,10 +82,13 @@ def _store(relation: Relation, below: tuple[Input, ...], kept: Kept) -> Store:
     return Store(kept.input, kept.rule, size, indexes, instead, kept.touch.missing)
 
 
-def held_stores(root: Relation, source: Input, kept: Kept) -> tuple[Store, ...]:
-    """What waits at the end of a query until it is final."""
+def held_store(source: Input, kept: Kept) -> Store | None:
+    """What waits at the end of a query until it is final, if anything does."""
+    size = _size(kept.rule, source)
+    if size is Size.NONE:
+        return None
     indexes = held_indexes(source.edge, source.monotonicity, kept.rule)
-    return tuple(replace(store, indexes=indexes) for store in stores_of(root, (source,), (kept,)))
+    return Store(kept.input, kept.rule, size, indexes)
 
 
 def _size(rule: Rule, source: Input) -> Size:

@@ -20,7 +20,7 @@ from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.passing import Finality, When
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store, held_stores
+from ebbtide.analysis.storing import Store, held_store
 from ebbtide.core.tree import find
 from ebbtide.errors import Span, TemporalError
 
@@ -90,7 +90,8 @@ def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
     held: tuple[Store, ...] = ()
     if emit is Emit.FINAL and root.finality.when is When.BY_PROGRESS:
         node = passing_node(root)
-        held = held_stores(placed, node, held_back(node.edge, node.finality.waits))
+        store = held_store(node, held_back(node.edge, node.finality.waits))
+        held = () if store is None else (store,)
     return Analysis(placed, emit, root, held, Verdict(root.finality, _state(root, held)))
 
 
