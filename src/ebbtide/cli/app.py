@@ -19,6 +19,7 @@ _COMMANDS = (
     "changes",
     "late",
     "timeline",
+    "state",
     "demo",
     "doctor",
 )

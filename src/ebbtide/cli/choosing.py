@@ -32,8 +32,7 @@ def chosen(engine: Engine, script: Script, views: Sequence[str]) -> tuple[list[Q
     """The queries of a script that run, and what its EXPLAIN and SHOW statements say."""
     said = engine.execute(script.text)
     queries = [one for one in said if isinstance(one, Query)]
-    texts = [one for one in said if isinstance(one, str)]
-    texts += ["\n".join(one) for one in said if isinstance(one, list)]
+    texts = ["\n".join(one) if isinstance(one, list) else one for one in said if _is_text(one)]
     places = dict(_declared(script.text))
     if views:
         return [_named(engine, name, queries, places) for name in views], texts
@@ -77,6 +76,10 @@ def check_location(path: str) -> None:
             detail=reason,
             hint="name a directory that you may write, with --location DIR",
         )
+
+
+def _is_text(said: object) -> bool:
+    return isinstance(said, str | list)
 
 
 def _fed_by_hand(entry: StreamEntry | TableEntry) -> SourceError:

@@ -6,6 +6,7 @@ committed stays, whatever ends it.
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
@@ -43,9 +44,12 @@ class Session:
         self.until_caught_up = until_caught_up
         self.limit = limit
         self.ending = threading.Event()
+        self.at_once = False
 
     def run(self) -> int:
         """Runs until the end that was asked for, and gives the exit code."""
+        # What Python's side of Spark logs of an error is told by the error.
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
         with display() as shown:
             try:
                 shown.say("Starting Spark ...")
@@ -54,7 +58,8 @@ class Session:
                     runs = [self._started(query) for query in self.queries]
                     self._watch(shown, [Watch(run) for run in runs])
             finally:
-                self.engine.stop()
+                if not self.at_once:
+                    self.engine.stop()
         interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
         return INTERRUPTED if interrupted else DONE
 
@@ -101,6 +106,7 @@ class Session:
 
         def end(number: int, frame: FrameType | None) -> Any:
             if self.ending.is_set():
+                self.at_once = True
                 raise KeyboardInterrupt
             self.ending.set()
             shown.say("Finishing the step at work; Ctrl-C again does not wait ...")

@@ -6,7 +6,7 @@ by the key that its kernel needs.  What the engine cannot run is refused here, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -44,6 +44,8 @@ class Lowered:
     declarations: tuple[Declaration, ...]
     given: tuple[tuple[int, Values], ...]
     """The sources that are rows written in the query, by their numbers."""
+    nodes: Mapping[str, Relation] = field(default_factory=dict)
+    """The node of the logical plan that each operator stands for; admissions stand for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class _Lowering:
     operators: list[Operator] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     admissions: dict[int, int] = field(default_factory=dict)
+    nodes: dict[str, Relation] = field(default_factory=dict)
 
     def flows(self, relation: Relation) -> list[_Flow]:
         """The changes of a relation; a union has several."""
@@ -151,11 +154,13 @@ class _Lowering:
 
     def _operator(self, node: Relation, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
         number = len(self.operators)
+        name = f"{type(node).__name__.lower()}{number}"
+        self.nodes[name] = node
         stage = 1 + max((flow.stage for flows in below for flow in flows), default=0)
         lines = frozenset(line for flows in below for flow in flows for line in flow.lines)
         self.operators.append(
             Operator(
-                f"{type(node).__name__.lower()}{number}",
+                name,
                 chosen.kernel,
                 tuple(_schema(side.columns) for side in chosen.inputs),
                 chosen.output,
@@ -190,7 +195,7 @@ def lower(plan: Relation) -> Lowered:
         tuple(lowering.edges),
         plan.schema,
     )
-    return Lowered(physical, tuple(lowering.declarations), tuple(lowering.given))
+    return Lowered(physical, tuple(lowering.declarations), tuple(lowering.given), lowering.nodes)
 
 
 def _moving(declaration: Declaration, number: int) -> int | None:

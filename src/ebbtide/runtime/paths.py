@@ -29,7 +29,8 @@ def check_path(name: str, path: str, directory: bool) -> None:
             f'"{name}" needs a directory of files, and {local} is a file',
             hint=f"FROM FILES '{os.path.dirname(local) or '.'}'",
         )
-    if not os.access(local, os.R_OK | (os.X_OK if os.path.isdir(local) else 0)):
+    mode = os.R_OK | (os.X_OK if os.path.isdir(local) else 0)
+    if not os.access(local, mode, effective_ids=os.access in os.supports_effective_ids):
         raise SourceError(
             "unreadable-path",
             f'the files of "{name}" cannot be read',

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.time import Instant
@@ -27,7 +28,7 @@ from ebbtide.runtime.shape import Shape
 from ebbtide.runtime.sinks import Delivery, Sink
 from ebbtide.runtime.sources import arrivals_of, arrow_arrivals, fed_table
 from ebbtide.runtime.step import Runner
-from ebbtide.runtime.translation import translated
+from ebbtide.runtime.translation import disk_full, is_full, translated
 from ebbtide.state.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Run:
         self._listeners: Listeners | None = None
         self.failure: Exception | None = None
         self._stopped = False
+        self._ending = False
+        self._stepping = RLock()
 
     @property
     def active(self) -> bool:
@@ -99,8 +102,11 @@ class Run:
         return [metrics_of(entry) for entry in Journal(self.root).entries(first)]
 
     def stop(self) -> None:
-        """Stops the query; what it has committed stays."""
+        """Stops the query once the step at work is done; what it has committed stays."""
+        self._ending = True
         if self.streaming is not None:
+            with self._stepping:
+                pass  # a step that comes now is refused
             self.streaming.stop()
         if self._listeners is not None:
             self._listeners.stopped()
@@ -124,17 +130,24 @@ class Run:
 
     def batch(self, rows: DataFrame, version: int) -> None:
         """The step of one batch of Structured Streaming."""
-        try:
-            clock = None
-            if follows_clock(self.lowered.declarations):
-                clock = Readings(self.root).of(version, self.clock)
-            spark = rows.sparkSession
-            last = {int(s): place for s, place in places(Journal(self.root).latest()).items()}
-            arrived = self._runner(spark).arrivals.placed(rows, last)
-            self.run_step(spark, version, arrived, Step(clock=clock))
-        except Exception as error:
-            self.failure = error
-            raise
+        with self._stepping:
+            if self._ending:
+                # Spark must not take the batch for done: it comes again when the query goes on.
+                raise InterruptedError(f'query "{self.name}" is being stopped')
+            try:
+                self._batch(rows, version)
+            except Exception as error:
+                self.failure = error
+                raise
+
+    def _batch(self, rows: DataFrame, version: int) -> None:
+        clock = None
+        if follows_clock(self.lowered.declarations):
+            clock = Readings(self.root).of(version, self.clock)
+        spark = rows.sparkSession
+        last = {int(s): place for s, place in places(Journal(self.root).latest()).items()}
+        arrived = self._runner(spark).arrivals.placed(rows, last)
+        self.run_step(spark, version, arrived, Step(clock=clock))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -146,6 +159,10 @@ class Run:
         except StreamingQueryException as error:
             if isinstance(self.failure, EbbtideError):
                 raise self.failure from error
+            if self._ending and self.failure is None:
+                return
+            if is_full(str(self.failure or error)):
+                raise disk_full(self.name, str(self.failure or error)) from error
             raise SourceError(
                 "step-failed",
                 f'query "{self.name}" has stopped at a step that failed',

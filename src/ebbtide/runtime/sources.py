@@ -17,6 +17,7 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.errors import SourceError
 from ebbtide.runtime.arrivals import arrival_schema
 from ebbtide.runtime.feed import FedRow
+from ebbtide.runtime.paths import check_path
 from ebbtide.runtime.shape import SHARD, TAG, Shape
 from ebbtide.runtime.types import arrow_type, spark_type
 from ebbtide.sql.catalog import FileSource
@@ -107,6 +108,7 @@ def read_files(
             f'files of "{declaration.name}" cannot be read as {files.format}',
             hint=f"FORMAT {' or '.join(_FORMATS)}",
         )
+    check_path(declaration.name, files.path, streaming)
     columns = [f"`{column.name}` {spark_type(column.type)}" for column in declaration.schema]
     options = dict(files.options)
     if files.format != "parquet":

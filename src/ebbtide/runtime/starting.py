@@ -16,6 +16,7 @@ from ebbtide.runtime.lowering import Lowered, lower
 from ebbtide.runtime.run import Run
 from ebbtide.runtime.sinks import sinks_of
 from ebbtide.runtime.sources import arrivals_of, is_stream, read_files
+from ebbtide.runtime.translation import translated
 from ebbtide.runtime.types import spark_type
 from ebbtide.sql.catalog import FileSource, ViewEntry
 from ebbtide.sql.syntax import Emit
@@ -45,7 +46,8 @@ def started(
             "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
         )
     lowered = lower(query.analysis.plan)
-    run = Run(query, lowered, sinks_of(sink), archive)
+    with translated(query.name):
+        run = Run(query, lowered, sinks_of(sink), archive)
     try:
         latest = Journal(run.root).latest()
         if latest is not None and run.delivery.wants_rows:

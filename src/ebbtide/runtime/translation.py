@@ -50,6 +50,8 @@ _MESSAGES = {
 }
 _UNREADABLE = ("FAILED_READ_FILE", "PATH_NOT_FOUND", "MALFORMED_RECORD", "CANNOT_READ")
 
+_FULL = ("No space left on device", "Disk quota exceeded")
+
 _OURS = re.compile(r"^ebbtide\.errors\.(\w+): error\[([a-z0-9-]+)\]: (.*)$", re.MULTILINE)
 _PART = re.compile(r"^(detail|hint|operator): (.*)$", re.MULTILINE)
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
@@ -75,11 +77,33 @@ def translated(query: str) -> Iterator[None]:
         yield
     except PySparkException as error:
         raise translation(error, query) from error
+    except OSError as error:
+        if is_full(str(error)):
+            raise disk_full(query, str(error)) from error
+        raise
+
+
+def is_full(text: str) -> bool:
+    """Whether an error says that a disk is full, in the words of Java, Python or Arrow."""
+    return any(sign in text for sign in _FULL)
+
+
+def disk_full(query: str, text: str) -> SourceError:
+    """The error of a disk that is full; what is committed is not touched by it."""
+    said = [line.strip() for line in text.splitlines() if is_full(line)]
+    return SourceError(
+        "disk-full",
+        f'query "{query}" cannot write its step: the disk is full',
+        detail=said[-1] if said else None,
+        hint="make room, and run it again: it goes on where it stopped",
+    )
 
 
 def translation(error: PySparkException, query: str) -> EbbtideError:
     """The error of ours that an exception of Spark stands for."""
     condition, text = error.getCondition() or "", str(error)
+    if is_full(text):
+        return disk_full(query, text)
     if "Traceback (most recent call last)" in text:
         return _from_worker(text, query)
     for words, kind in _FOUND:

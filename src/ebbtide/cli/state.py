@@ -1,0 +1,80 @@
+"""``ebbtide state``: what is stored, by operator and age, and when it will be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ebbtide.cli.options import location_of, location_option
+from ebbtide.cli.showing import COUNT, INSTANT, TEXT, Column, format_option, show
+from ebbtide.core.time import SECOND, Instant, is_finite
+from ebbtide.core.values import Row
+
+if TYPE_CHECKING:
+    from ebbtide.runtime.location import StoredQuery
+    from ebbtide.state.segment import Segment
+
+_COLUMNS = [
+    Column("query", TEXT),
+    Column("operator", TEXT),
+    Column("area", TEXT),
+    Column("rows", COUNT),
+    Column("bytes", COUNT),
+    Column("oldest", INSTANT),
+    Column("age", TEXT),
+    Column("ends", INSTANT),
+]
+_NO_TIMES: Row = (None, None, None)
+_RULES = [Column("rule", TEXT), Column("forgotten at", TEXT)]
+
+
+@click.command("state")
+@click.argument("view", required=False)
+@click.option("--segments", is_flag=True, help="Every segment by itself, the oldest first.")
+@location_option
+@format_option
+def command(view: str | None, segments: bool, location: str, format_: str) -> None:
+    """Show what the queries of a location, or VIEW alone, have stored.
+
+    For every operator: how much, from when to when it is valid, the rule by which it is
+    forgotten, and the progress at which all of it will be.
+    """
+    place = location_of(location)
+    queries = place.queries() if view is None else [place.query(view)]
+    rows = (row for query in queries for row in _rows(query, segments))
+    show([*_COLUMNS, *([] if segments else _RULES)], rows, format_)
+
+
+def _rows(query: StoredQuery, segments: bool) -> Iterator[Row]:
+    from ebbtide.runtime.holdings import holdings
+    from ebbtide.runtime.reading import progress
+
+    now, _ = progress(query.root)
+    for holding in holdings(query):
+        name = query.name, holding.what, holding.area
+        if not segments:
+            times = _times(holding.oldest, holding.newest, now) if holding.timed else _NO_TIMES
+            yield (*name, holding.rows, holding.bytes, *times, holding.keeps, holding.gone)
+            continue
+        for segment in sorted(holding.segments, key=_begin):
+            times = _times(segment.from_min, segment.to_max, now) if holding.timed else _NO_TIMES
+            yield (*name, segment.rows, segment.bytes, *times)
+
+
+def _times(oldest: Instant, newest: Instant, now: Instant) -> Row:
+    return oldest, _age(oldest, now), newest
+
+
+def _begin(segment: Segment) -> tuple[Instant, Instant]:
+    return segment.from_min, segment.to_max
+
+
+def _age(since: Instant, now: Instant) -> str:
+    """How long ago something began, as on a stop watch."""
+    from ebbtide.cli.display import elapsed
+
+    if not is_finite(since) or not is_finite(now):
+        return ""
+    return elapsed(max(0, now - since) / SECOND)

@@ -1,0 +1,114 @@
+"""``snapshot``, ``changes``, ``late`` and ``timeline``: from the location alone, without a JVM."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import Command
+
+
+def test_a_snapshot_is_what_holds_now_or_at_an_instant(location: Path, command: Command) -> None:
+    assert command("snapshot", "means").out == (
+        "section   mean\n──────────────\n      1   24.0\n      2   40.0\n2 rows\n"
+    )
+    before = command("snapshot", "MEANS", "--at", "2026-01-01 00:05:00", "--format", "csv")
+    assert (before.code, before.out, before.err) == (0, "section,mean\n1,20.0\n", "")
+
+
+def test_an_answer_is_json(location: Path, command: Command) -> None:
+    answer = json.loads(command("snapshot", "means", "--format", "json").out)
+    assert answer == [{"section": 1, "mean": 24.0}, {"section": 2, "mean": 40.0}]
+    nothing = command("snapshot", "means", "--at", "2025-01-01", "--format", "json")
+    assert json.loads(nothing.out) == []
+
+
+def test_changes_show_what_was_taken_back(location: Path, command: Command) -> None:
+    answer = command("changes", "means", "--since", "0", "--format", "csv")
+    assert answer.out == (
+        "section,mean,valid_from,valid_to,diff,step\n"
+        "1,20.0,2026-01-01 00:09:30,2026-01-01 00:10:00,-1,1\n"
+        "1,21.0,2026-01-01 00:09:30,2026-01-01 00:10:00,1,1\n"
+        "1,25.0,2026-01-01 00:10:00,2026-01-01 00:15:00,-1,1\n"
+        "1,24.0,2026-01-01 00:10:00,2026-01-01 00:15:00,1,1\n"
+    )
+    all_of_them = command("changes", "means", "--format", "json").out
+    assert {change["step"] for change in json.loads(all_of_them)} == {0, 1}
+
+
+def test_late_rows_have_their_reasons(location: Path, command: Command) -> None:
+    (row,) = json.loads(command("late", "TRAFFIC", "--format", "json").out)
+    assert (row["reason"], row["step"], row["query"]) == ("late", 1, "means")
+    assert command("late", "means").code == 2
+    unknown = command("late", "trafic")
+    assert unknown.code == 2
+    assert 'there is no stream, table or view "trafic"' in unknown.err
+
+
+def test_a_timeline_is_text_or_a_drawing(
+    location: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = command("timeline", "means").out.splitlines()
+    assert lines[0].split() == ["2026-01-01", "00:00:00", "2026-01-01", "00:25:00"]
+    bars = {line.split("  ")[0].strip(): line[9:] for line in lines[1:-1]}
+    assert "━" in bars["1, 24.0"]
+    assert "┄" in bars["1, 25.0"]
+    assert "━" not in bars["1, 25.0"]
+    assert lines[-1].strip() == "▲ now 2026-01-01 00:10:00"
+    assert command("timeline", "means", "-o", "means.svg").code == 0
+    assert Path("means.svg").read_text(encoding="utf-8").startswith("<svg")
+    refused = command("timeline", "means", "-o", "no/such/directory.svg")
+    assert refused.code == 1
+    assert "directory.svg" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["snapshot", "meens"], "did you mean means?"),
+        (["snapshot", "means", "--at", "noon"], "error[bad-instant]"),
+        (["snapshot", "means", "--location", "elsewhere"], 'nothing has run in "elsewhere"'),
+        (["snapshot", "means", "--format", "xml"], "--format"),
+        (["snapshot"], "Missing argument"),
+    ],
+)
+def test_what_cannot_be_read_is_the_users_error(
+    location: Path, command: Command, arguments: list[str], words: str
+) -> None:
+    answer = command(*arguments)
+    assert answer.code == 2
+    assert words in answer.err
+    assert answer.out == ""
+    assert "Traceback" not in answer.err
+
+
+def test_a_lost_or_damaged_file_is_told(location: Path, command: Command) -> None:
+    files = sorted((location / "queries/means/output").iterdir())
+    files[0].write_bytes(b"PAR1 nothing")
+    damaged = command("snapshot", "means")
+    assert damaged.code == 1
+    assert "error[damaged-output]" in damaged.err
+    files[0].unlink()
+    assert "error[missing-output]" in command("changes", "means").err
+
+
+WITHOUT_SPARK = """
+import sys
+from ebbtide.cli.app import ebbtide
+from ebbtide.cli.failing import told
+for words in ("snapshot means", "changes means", "late traffic", "timeline means", "state"):
+    assert told(ebbtide, words.split()) == 0, words
+print(*[name for name in ("pyspark", "py4j") if name in sys.modules], file=sys.stderr)
+"""
+
+
+def test_readers_load_no_spark(location: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SPARK], capture_output=True, text=True, check=True
+    )
+    assert answer.stderr.split() == []
