@@ -49,9 +49,12 @@ class Claim:
     def __del__(self) -> None:
         self.release()
 
-    def check(self, sql: str, declarations: Iterable[Declaration], shards: int) -> None:
+    def check(
+        self, sql: str, declarations: Iterable[Declaration], shards: int, beats: bool = False
+    ) -> None:
         """Holds that the directory is this query's, and makes it so if it is nobody's yet."""
-        told = {"sql": sql, "sources": [repr(d) for d in declarations], "shards": shards}
+        sources = [repr(d) for d in declarations]
+        told = {"sql": sql, "sources": sources, "shards": shards, "heartbeat": beats}
         path = f"{self.root}/query.json"
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
@@ -71,6 +74,12 @@ class Claim:
                 f'query "{self.name}" has its state in {known["shards"]} shards,'
                 f" not {told['shards']}",
                 hint=f"Engine(..., shards={known['shards']})",
+            )
+        if known["heartbeat"] != told["heartbeat"]:
+            raise StateError(
+                "heartbeat-differs",
+                f'query "{self.name}" was first started {_with(known["heartbeat"])} a heartbeat',
+                hint="start it as before, or give it another name",
             )
         for part in ("sql", "sources"):
             if known[part] != told[part]:
@@ -99,3 +108,7 @@ class Claim:
                     os.remove(f"{self.root}/{file}")
                     orphans.add(file)
         return orphans
+
+
+def _with(heartbeat: object) -> str:
+    return "with" if heartbeat else "without"

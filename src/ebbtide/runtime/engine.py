@@ -173,13 +173,14 @@ class Engine:
         self.log_of(declaration).append([Advance(instant(at, self.zone))])
 
     def step(self, clock: int | str | datetime | None = None) -> dict[str, Manifest]:
-        """One step of every started query that is fed by hand."""
+        """One step of every query that is fed by hand; one that steps by itself is waited for."""
         moment = None if clock is None else instant(clock, self.zone)
-        return {
-            name: run.step(self.spark, moment)
+        taken = {
+            name: run.take(self.spark, moment)
             for name, run in self._runs.items()
-            if run.active and run.streaming is None
+            if run.active and (run.streaming is None or run.logs)
         }
+        return {name: manifest for name, manifest in taken.items() if manifest is not None}
 
     def late(self, name: str) -> DataFrame:
         """The rows of a source that were not used, each with its reason."""

@@ -17,9 +17,9 @@ from ebbtide.runtime.journal import Entry
 class OperatorMetrics:
     """An operator in a step, over all shards.
 
-    ``rows_in`` and ``rows_out`` are net changes; ``rows_stored`` and ``bytes_stored`` what its state
-    is after the step; ``rows_expired`` stored changes that were dropped because their time was
-    over; ``seconds`` those of all shards, ``seconds_max`` those of the slowest.
+    ``rows_in`` and ``rows_out`` are net changes; ``rows_stored`` and ``bytes_stored`` are what its
+    state is after the step; ``rows_expired`` are stored changes that were dropped because their
+    time was over; ``seconds`` are those of all shards, ``seconds_max`` those of the slowest.
     """
 
     rows_in: int

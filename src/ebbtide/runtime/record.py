@@ -33,12 +33,14 @@ _COUNTS = (
 class Step:
     """What a step takes in beside rows: promises by source, and one reading of the clock.
 
-    ``positions`` are those of the logs that the step has read up to.
+    ``positions`` are those of the logs that the step has read up to; ``follows`` says whether
+    ``now`` follows the clock.
     """
 
     advances: Mapping[int, Instant] = field(default_factory=dict)
     clock: Instant | None = None
     positions: Mapping[str, int] = field(default_factory=dict)
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

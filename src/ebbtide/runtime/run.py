@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.runtime.claim import Claim
 from ebbtide.runtime.clock import Readings, follows_clock
 from ebbtide.runtime.feed import Advance, FedRow, FeedLog
+from ebbtide.runtime.heartbeat import HEARTBEAT, NO_HEARTBEAT, Heartbeat, Waiting
 from ebbtide.runtime.journal import Journal, entry_of
 from ebbtide.runtime.listening import Ids, Listeners
 from ebbtide.runtime.lowering import Lowered
@@ -24,7 +25,7 @@ from ebbtide.runtime.record import Step, places
 from ebbtide.runtime.results import emitted
 from ebbtide.runtime.script import write_script
 from ebbtide.runtime.session import STEP_SETTINGS
-from ebbtide.runtime.shape import Shape
+from ebbtide.runtime.shape import TAG, Shape
 from ebbtide.runtime.sinks import Delivery, Sink
 from ebbtide.runtime.sources import arrivals_of, arrow_arrivals, fed_table
 from ebbtide.runtime.step import Runner
@@ -52,7 +53,12 @@ class Run:
     """A started query; ``stop`` it, wait for it, or ask how it does."""
 
     def __init__(
-        self, query: Query, lowered: Lowered, sinks: tuple[Sink, ...] = (), archive: bool = True
+        self,
+        query: Query,
+        lowered: Lowered,
+        sinks: tuple[Sink, ...] = (),
+        archive: bool = True,
+        heartbeat: Heartbeat = NO_HEARTBEAT,
     ) -> None:
         engine = query.engine
         self.name = query.name
@@ -62,10 +68,11 @@ class Run:
         self.schema = query.schema
         self.clock = engine.clock
         self.archive = archive
+        self.heartbeat = heartbeat
         self.delivery = Delivery(self.root, sinks)
         self.claim = Claim(self.root, query.name)
         try:
-            self.claim.check(query.sql, lowered.declarations, self.shards)
+            self.claim.check(query.sql, lowered.declarations, self.shards, heartbeat.beats)
             self.claim.sweep()
             write_script(self.root, engine.declared, query.text)
         except BaseException:
@@ -74,9 +81,10 @@ class Run:
         self.logs: Mapping[int, FeedLog] = {}
         self.static: Mapping[int, Callable[[], DataFrame]] = {}
         self.streaming: StreamingQuery | None = None
-        self._spark = lambda: engine.spark
+        self._spark: Callable[[], SparkSession] = lambda: engine.spark
         self._listeners: Listeners | None = None
         self.failure: Exception | None = None
+        self._waiting = Waiting()
         self._stopped = False
         self._ending = False
         self._stepping = RLock()
@@ -126,7 +134,10 @@ class Run:
         """Waits until all that is there has been taken in; a step that fails is told here."""
         if self.streaming is not None:
             with self._told():
-                self.streaming.processAllAvailable()
+                if self.heartbeat.beats:
+                    self._waiting.wait(lambda: self.active)
+                if not self.heartbeat.beats or self.streaming.exception() is not None:
+                    self.streaming.processAllAvailable()
 
     def batch(self, rows: DataFrame, version: int) -> None:
         """The step of one batch of Structured Streaming."""
@@ -141,13 +152,22 @@ class Run:
                 raise
 
     def _batch(self, rows: DataFrame, version: int) -> None:
+        self._waiting.begin()
         clock = None
-        if follows_clock(self.lowered.declarations):
+        if self.heartbeat.follows or follows_clock(self.lowered.declarations):
             clock = Readings(self.root).of(version, self.clock)
-        spark = rows.sparkSession
-        last = {int(s): place for s, place in places(Journal(self.root).latest()).items()}
+        spark, latest = rows.sparkSession, Journal(self.root).latest()
+        last = {int(s): place for s, place in places(latest).items()}
+        if self.heartbeat.beats:
+            rows = rows.where(f"{TAG} <> {HEARTBEAT}")
         arrived = self._runner(spark).arrivals.placed(rows, last)
-        self.run_step(spark, version, arrived, Step(clock=clock))
+        step = Step(clock=clock, follows=self.heartbeat.follows)
+        if self.logs:
+            fed, step = self._fed(spark, latest, step)
+            arrived = arrived.union(fed)
+        manifest = self.run_step(spark, version, arrived, step)
+        taken = [came["rows"] for came in manifest.details["came"]] + manifest.details["unused"]
+        self._waiting.end(idle=not any(taken))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -169,11 +189,30 @@ class Run:
                 detail=str(self.failure or error),
             ) from error
 
+    def take(self, spark: SparkSession, clock: Instant | None) -> Manifest | None:
+        """Takes what was fed in a step, or waits for the steps on streams that take it."""
+        if self.streaming is None:
+            return self.step(spark, clock)
+        self.process_all_available()
+        return Journal(self.root).latest()
+
     def step(self, spark: SparkSession, clock: Instant | None = None) -> Manifest:
         """Takes all that was fed so far, in one step."""
         latest = Journal(self.root).latest()
         version = 0 if latest is None else latest.version + 1
-        positions = {} if latest is None else latest.details.get("positions", {})
+        if clock is None and follows_clock(self.lowered.declarations):
+            clock = self.clock()
+        arrived, step = self._fed(spark, latest, Step(clock=clock))
+        if self._listeners is None:
+            self._listeners = Listeners(spark, self.name, Ids.of_directory(self.root))
+            self._listeners.started()
+        return self.run_step(spark, version, arrived, step)
+
+    def _fed(
+        self, spark: SparkSession, latest: Manifest | None, step: Step
+    ) -> tuple[DataFrame, Step]:
+        """What was fed by hand since the last step, and the step that takes it."""
+        positions = {} if latest is None else latest.details["positions"]
         shape = self.shape(spark)
         tables: list[Any] = []
         advances: dict[int, Instant] = {}
@@ -188,12 +227,7 @@ class Run:
             if entries:
                 moved[str(source)] = entries[-1][0] + 1
         arrived = arrow_arrivals(spark, shape, tables)
-        if clock is None and follows_clock(self.lowered.declarations):
-            clock = self.clock()
-        if self._listeners is None:
-            self._listeners = Listeners(spark, self.name, Ids.of_directory(self.root))
-            self._listeners.started()
-        return self.run_step(spark, version, arrived, Step(advances, clock, moved))
+        return arrived, replace(step, advances=advances, positions=moved)
 
     def shape(self, spark: SparkSession) -> Shape:
         """The shape of the table of arrivals."""

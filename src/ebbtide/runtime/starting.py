@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.types import Type
 from ebbtide.errors import SourceError, UnsupportedError
 from ebbtide.runtime.feed import FeedLog
+from ebbtide.runtime.heartbeat import heartbeat_of, heartbeat_rows
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.lowering import Lowered, lower
 from ebbtide.runtime.run import Run
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     from ebbtide.runtime.query import Query
 
 
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The sources of a query by their numbers: streams, what is there from the start, and logs."""
+
+    streams: dict[int, DataFrame] = field(default_factory=dict)
+    static: dict[int, Callable[[], DataFrame]] = field(default_factory=dict)
+    logs: dict[int, FeedLog] = field(default_factory=dict)
+
+
 def started(
     engine: Engine,
     query: Query,
@@ -35,11 +46,13 @@ def started(
     sink: Any = None,
     archive: bool = True,
     trigger: dict[str, Any] | None = None,
+    heartbeat: str | None = None,
 ) -> Run:
     """The run of a query; ``trigger`` is Spark's, for queries on streams.
 
     ``sink`` is one sink or several (``ebbtide.runtime.sinks``).  Without the archive what a step
-    emits is gone with the next one.
+    emits is gone with the next one.  With a heartbeat ``now`` follows the clock, and steps come
+    in idle time.
     """
     if query.bound.emit is Emit.FINAL:
         raise UnsupportedError(
@@ -47,60 +60,53 @@ def started(
         )
     lowered = lower(query.analysis.plan)
     with translated(query.name):
-        run = Run(query, lowered, sinks_of(sink), archive)
+        sources = _bound(engine, lowered)
+        streams, logs = bool(sources.streams), bool(sources.logs)
+        beat = heartbeat_of(heartbeat, lowered.declarations, streams, logs)
+        run = Run(query, lowered, sinks_of(sink), archive, beat)
     try:
         latest = Journal(run.root).latest()
         if latest is not None and run.delivery.wants_rows:
             run.deliver(engine.spark, latest)
-        _bind_all(engine, run, trigger or {})
+        run.static, run.logs = sources.static, sources.logs
+        if streams or beat.beats:
+            _stream(engine, run, sources.streams, trigger or beat.trigger)
     except BaseException:
         run.stop()
         raise
     return run
 
 
-def _bind_all(engine: Engine, run: Run, trigger: dict[str, Any]) -> None:
-    lowered = run.lowered
+def _bound(engine: Engine, lowered: Lowered) -> _Sources:
     given = dict(lowered.given)
-    streams: dict[int, DataFrame] = {}
-    static: dict[int, Callable[[], DataFrame]] = {}
-    logs: dict[int, FeedLog] = {}
+    sources = _Sources()
     for number, declaration in enumerate(lowered.declarations):
         if number in given:
-            static[number] = partial(_given, engine, lowered, number)
+            sources.static[number] = partial(_given, engine, lowered, number)
         else:
-            _bind(engine, number, declaration, streams, static, logs)
-    run.static, run.logs = static, logs
-    if streams:
-        if logs:
-            raise UnsupportedError(
-                "mixed-sources",
-                "streams fed by hand and streams of files or DataFrames cannot be run together yet",
-            )
-        _stream(engine, run, streams, trigger)
+            _bind(engine, number, declaration, sources)
+    return sources
 
 
 def _bind(
     engine: Engine,
     number: int,
     declaration: Declaration,
-    streams: dict[int, DataFrame],
-    static: dict[int, Callable[[], DataFrame]],
-    logs: dict[int, FeedLog],
+    sources: _Sources,
 ) -> None:
     entry = engine.entry_of(declaration)
     if isinstance(entry, ViewEntry):
         raise SourceError("not-a-source", f'"{entry.name}" is a view')
     frame = engine.frame_of(declaration)
     if frame is None and entry.files is None:
-        logs[number] = engine.log_of(declaration)
+        sources.logs[number] = engine.log_of(declaration)
     elif is_stream(declaration):
         if frame is None and entry.files is not None:
             frame = _files(engine, entry.files, declaration, True)
         if frame is not None:
-            streams[number] = frame
+            sources.streams[number] = frame
     else:
-        static[number] = partial(_static, engine, declaration)
+        sources.static[number] = partial(_static, engine, declaration)
 
 
 def _static(engine: Engine, declaration: Declaration) -> DataFrame:
@@ -133,14 +139,17 @@ def _stream(
     engine: Engine, run: Run, streams: dict[int, DataFrame], trigger: dict[str, Any]
 ) -> None:
     shape = run.shape(engine.spark)
+    # The heartbeat comes last: the order of the sources is part of the checkpoint.
     union = None
     for number, frame in sorted(streams.items()):
         declaration = run.lowered.declarations[number]
         rows = arrivals_of(frame, shape, number, declaration)
         union = rows if union is None else union.union(rows)
+    if run.heartbeat.beats:
+        beats = heartbeat_rows(engine.spark, shape)
+        union = beats if union is None else union.union(beats)
     if union is None:
         return
-
     writer = union.writeStream.queryName(run.name).foreachBatch(run.batch)
     writer = writer.option("checkpointLocation", os.path.join(run.root, "checkpoint"))
     if trigger:

@@ -1,0 +1,110 @@
+"""The heartbeat: a source that has a row every second, so that steps come in idle time, too.
+
+Law: a heartbeat only makes steps happen; its rows count for nothing.  What the time is in a step
+is the one reading of the clock that belongs to it (``ebbtide.runtime.clock``), so a step that is
+repeated sees the same ``now``.
+
+Structured Streaming runs no step without rows.  A query needs a heartbeat if a source of it may be
+idle, if rows that are fed by hand stand beside streams, or if its ``now`` is to follow the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import Condition
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.core.declaration import Declaration
+from ebbtide.core.time import SECOND, Duration, duration
+from ebbtide.errors import QueryError
+from ebbtide.runtime.shape import SHARD, TAG, Shape
+from ebbtide.runtime.types import spark_type
+from ebbtide.state.batch import DIFF, FROM, TO
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+HEARTBEAT = -3
+"""The tag of its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Whether a query has one, and whether its ``now`` follows the clock, at which pace."""
+
+    beats: bool = False
+    every_us: Duration | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether ``now`` is never behind the clock of a step."""
+        return self.every_us is not None
+
+    @property
+    def trigger(self) -> dict[str, Any]:
+        """Spark's trigger for steps that come less often than every second."""
+        if self.every_us is None or self.every_us <= SECOND:
+            return {}
+        return {"processingTime": f"{self.every_us // SECOND} seconds"}
+
+
+NO_HEARTBEAT = Heartbeat()
+
+
+def heartbeat_of(
+    asked: str | None, declarations: Iterable[Declaration], streams: bool, logs: bool
+) -> Heartbeat:
+    """The heartbeat of a query: what is asked for, and what its sources need."""
+    if asked is not None:
+        every = duration(asked)
+        if every < SECOND or every % SECOND:
+            raise QueryError(
+                "bad-heartbeat",
+                f'a heartbeat comes every second or every few seconds, not every "{asked}"',
+                hint='heartbeat="1 second"',
+            )
+        return Heartbeat(True, every)
+    idle = any(d.idle_after_us is not None for d in declarations)
+    return Heartbeat(streams and (logs or idle))
+
+
+def heartbeat_rows(spark: SparkSession, shape: Shape) -> DataFrame:
+    """A row every second, as the table of arrivals has them."""
+    rate = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
+    slots = zip(shape.layout.names, shape.layout.slots, strict=True)
+    columns = [f"{HEARTBEAT} AS {TAG}", f"0 AS {SHARD}"]
+    columns += [f"CAST(NULL AS {spark_type(type_)}) AS {slot}" for slot, type_ in slots]
+    return rate.load().selectExpr(*columns, *(f"0L AS {name}" for name in (FROM, TO, DIFF)))
+
+
+class Waiting:
+    """Waits for a query with a heartbeat, which is never at its end.
+
+    A step that took nothing in, and for which Spark looked at the sources after the wait began,
+    shows that all that was there has been taken in.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._begun = 0
+        self._idle = 0
+
+    def begin(self) -> None:
+        """A step begins."""
+        with self._changed:
+            self._begun += 1
+
+    def end(self, idle: bool) -> None:
+        """The step has ended; whether it took nothing in."""
+        with self._changed:
+            self._idle = self._begun if idle else self._idle
+            self._changed.notify_all()
+
+    def wait(self, active: Callable[[], bool]) -> None:
+        """Waits for an idle step, as long as steps may come."""
+        with self._changed:
+            # For the next step, Spark may have looked at the sources already.
+            first = self._begun + 2
+            while self._idle < first and active():
+                self._changed.wait(0.1)
