@@ -19,7 +19,7 @@ quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers 
   $(addprefix src/ebbtide/,core algebra reference sql analysis drawing builder.py) \
   --ignore=tests/unit/state --ignore=tests/unit/runtime --ignore=tests/unit/cli
 
-.PHONY: help test unit check properties demo docs drawings format lock clean java
+.PHONY: help test unit check properties demo docs drawings wheel format lock clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -48,6 +48,9 @@ docs: $(ready) ## the site of the documentation, into build/site
 
 drawings: $(ready) ## draw the operators of the reference again
 	$(bin)/python scripts/drawings.py
+
+wheel: $(ready) ## the package, into dist
+	$(bin)/python -m hatchling build -t wheel
 
 format: $(ready) ## put the sources into shape
 	$(bin)/ruff check --quiet --fix

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ebbtide.algebra.relation import Relation, Stream
 from ebbtide.algebra.window import Window
-from ebbtide.core.change import Change, fact
+from ebbtide.core.change import Change, fact, minus, until
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, MINUTE, NEG_INF, SECOND, Instant, format_instant, instant
 from ebbtide.core.tree import find
@@ -27,6 +27,7 @@ from ebbtide.sql.catalog import Catalog
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/operators.md"
 DRAWINGS = PAGE.parent / "drawings"
+REVISION = ROOT / "docs/explanation/drawings/revision.svg"
 
 NOON = instant("2026-01-01 12:00:00")
 WITHOUT_SQL = ("Coalesce", "Split")
@@ -93,22 +94,45 @@ OTHER_ROWS: dict[str, dict[str, list[Change]]] = {
 
 def main() -> None:
     """Writes all drawings."""
-    DRAWINGS.mkdir(exist_ok=True)
-    for name, drawn in drawings().items():
-        (DRAWINGS / f"{name.lower()}.svg").write_text(drawn, encoding="utf-8")
-    print(f"{len(drawings())} drawings in {DRAWINGS.relative_to(ROOT)}", file=sys.stderr)
+    made = drawings()
+    for path, drawn in made.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(drawn, encoding="utf-8")
+    print(f"{len(made)} drawings", file=sys.stderr)
 
 
-def drawings() -> dict[str, str]:
-    """The drawing of every operator that has SQL, by its name."""
+def drawings() -> dict[Path, str]:
+    """All drawings, by their files."""
+    operators = {DRAWINGS / f"{name.lower()}.svg": drawn for name, drawn in operators_drawn()}
+    return {**operators, REVISION: revision()}
+
+
+def revision() -> str:
+    """An average, and a late fact that revises it."""
+    catalog = _declared(Catalog(), _blocks(PAGE.read_text(encoding="utf-8"))[0])
+    plan = _plan("SELECT AVG(price) AS mean FROM bids [RANGE 10 MINUTES]", catalog)
+    came = facts((1, 4.0, 0), (1, 9.0, 4))
+    late = facts((1, 8.0, 2))
+    first = until(evaluate(plan, {"bids": came}), minute(9))
+    second = minus(until(evaluate(plan, {"bids": [*came, *late]}), minute(9)), first)
+    bars = [
+        Bar(_label(c.row, plan.schema), c.valid_from, c.valid_to, c.diff)
+        for c in (*first, *second)
+        if c.row != (None,)
+    ]
+    return timeline_svg(
+        bars, now=minute(9), progress=minute(8), title="AVG over the last 10 minutes"
+    )
+
+
+def operators_drawn() -> Iterator[tuple[str, str]]:
+    """Every operator that has SQL, and its drawing."""
     page = PAGE.read_text(encoding="utf-8")
     catalog = _declared(Catalog(), _blocks(page)[0])
     sections = re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", page, re.M | re.S)
-    return {
-        name: _drawing(name, _blocks(text)[0], catalog)
-        for name, text in sections
-        if name not in WITHOUT_SQL
-    }
+    for name, text in sections:
+        if name not in WITHOUT_SQL:
+            yield name, _drawing(name, _blocks(text)[0], catalog)
 
 
 def _drawing(name: str, sql: str, catalog: Catalog) -> str:

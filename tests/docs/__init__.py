@@ -6,13 +6,18 @@ The info string after the fence says what a block is:
     python spark        the same, with `spark` at hand, where there is a JVM
     sql                 parses, binds and passes the compiler; the blocks of a page share a catalog
     ... error=code      is refused with that code
+    sh run              runs in a shell, in the directory of its page, where there is a JVM
+    ... exit=2          ends with that code
+    text output         is what the last of these said: on its error stream if it was to fail
     text, sh, json      is shown, not tried; so is a block without an info string
 
-A python block with prompts is a session: what it shows must be what comes out.
+A python block with prompts is a session: what it shows must be what comes out.  In what is shown,
+white space is white space, and three dots stand for anything.
 """
 
 import doctest
 import re
+import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +52,9 @@ class Block:
     text: str
     spark: bool = False
     error: str | None = None
+    run: bool = False
+    code: int = 0
+    output: bool = False
 
     def __str__(self) -> str:
         return f"{self.page.name}:{self.line}"
@@ -58,12 +66,23 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for fence in _FENCE.finditer(source):
         language, *marks = fence["info"].split() or [""]
-        errors = [mark.removeprefix("error=") for mark in marks if mark.startswith("error=")]
-        unknown = [mark for mark in marks if mark != "spark" and not mark.startswith("error=")]
+        values = dict(mark.partition("=")[::2] for mark in marks)
         line = source.count("\n", 0, fence.start()) + 1
+        unknown = values.keys() - {"spark", "error", "run", "exit", "output"}
         assert not unknown, f"{page.name}:{line} is marked {unknown}"
-        error = errors[0] if errors else None
-        found.append(Block(page, line, language, fence["text"], "spark" in marks, error))
+        found.append(
+            Block(
+                page,
+                line,
+                language,
+                fence["text"],
+                spark="spark" in values,
+                error=values.get("error"),
+                run="run" in values,
+                code=int(values.get("exit", 0)),
+                output="output" in values,
+            )
+        )
     return found
 
 
@@ -73,6 +92,26 @@ def run_python(page: Path, names: dict[str, Any], *, spark: bool) -> None:
         if block.language == "python" and (spark or not block.spark):
             with refusal(block):
                 _run(block, names)
+
+
+def run_shell(page: Path, environment: dict[str, str]) -> None:
+    """Runs the commands of a page, one block after the other, and compares what they say."""
+    said = ""
+    for block in blocks(page):
+        if block.run:
+            done = subprocess.run(
+                ["bash", "-e", "-c", block.text],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            told = f"{block} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+            assert done.returncode == block.code, told
+            said = done.stderr if block.code else done.stdout
+        elif block.output:
+            same = doctest.OutputChecker().check_output(block.text, said, _FLAGS)
+            assert same, f"{block} shows\n{block.text}\nbut it is\n{said}"
 
 
 def bind_sql(page: Path) -> None:

@@ -1,10 +1,11 @@
 """Every code block of the documentation does what its page says."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from docs import PAGES, ROOT, SHOWN, TRIED, Block, bind_sql, blocks, refusal, run_python
+from docs import PAGES, ROOT, SHOWN, TRIED, Block, bind_sql, blocks, refusal, run_python, run_shell
 from ebbtide.errors import BindError
 
 
@@ -47,3 +48,15 @@ def test_sessions_are_compared(tmp_path: Path) -> None:
     page.write_text("```python\n>>> 1 + 1\n3\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="Expected"):
         run_python(page, {}, spark=False)
+
+
+def test_shells_are_compared(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh run\necho one\n```\n```text output\ntwo\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="but it is\none"):
+        run_shell(page, {"PATH": os.environ["PATH"]})
+    page.write_text("```sh run\nfalse\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="ended with 1"):
+        run_shell(page, {"PATH": os.environ["PATH"]})
+    page.write_text("```sh run exit=1\necho no >&2; false\n```\n```text output\nno\n```\n", "utf-8")
+    run_shell(page, {"PATH": os.environ["PATH"]})

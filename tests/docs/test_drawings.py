@@ -1,21 +1,28 @@
 """The drawings of the documentation are what the code draws."""
 
-from docs import ROOT
+import re
+from pathlib import Path
+
+from docs import PAGES, ROOT
 from docs.scripts import script
 
-DRAWINGS = script("drawings")
+DRAWN: dict[Path, str] = script("drawings").drawings()
 
 
-def test_the_drawings_of_operators_are_current() -> None:
-    made = {f"{name.lower()}.svg": drawn for name, drawn in DRAWINGS.drawings().items()}
-    there = {
-        path.name: path.read_text(encoding="utf-8") for path in DRAWINGS.DRAWINGS.glob("*.svg")
-    }
-    assert sorted(there) == sorted(made)
-    changed = [name for name in made if made[name] != there[name]]
+def test_the_drawings_are_current() -> None:
+    there = {path for path in (ROOT / "docs").rglob("drawings/*.svg") if path.parent in PLACES}
+    assert there == set(DRAWN)
+    changed = [path.name for path, drawn in DRAWN.items() if path.read_text("utf-8") != drawn]
     assert changed == [], "make drawings"
 
 
-def test_every_drawing_is_on_its_page() -> None:
-    page = (ROOT / "docs/reference/operators.md").read_text(encoding="utf-8")
-    assert [p.name for p in DRAWINGS.DRAWINGS.iterdir() if f"drawings/{p.name})" not in page] == []
+PLACES = {path.parent for path in DRAWN}
+
+
+def test_every_drawing_is_on_a_page() -> None:
+    shown = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)\s]+\.svg)\)", page.read_text(encoding="utf-8"))
+    }
+    assert set(DRAWN) - shown == set()
