@@ -132,7 +132,7 @@ def picture(queries: Sequence[QueryProgress], said: str) -> Group:
     from rich.console import Group
 
     several = len(queries) > 1
-    return Group(_sources(queries, several), _queries(queries), _saying(said))
+    return Group(_sources(queries, several), "", _queries(queries), "", _saying(said))
 
 
 def _sources(queries: Sequence[QueryProgress], several: bool) -> Table:

@@ -15,7 +15,7 @@ from ebbtide.runtime.frontiers import restored
 from ebbtide.runtime.journal import Entry, Journal
 from ebbtide.runtime.run import Run
 
-_RECENT = 10.0
+_RECENT = 30.0
 """Rates are those of so many seconds."""
 
 

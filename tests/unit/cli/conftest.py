@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cli_story import SCRIPT, STEPS
 from commands import Command, Said
 from ebbtide import Engine
 from ebbtide.cli.app import ebbtide
@@ -15,20 +16,6 @@ from ebbtide.core.time import instant
 from ebbtide.runtime.lowering import lower
 from ebbtide.runtime.script import write_script
 from local import Fed, LocalRunner
-
-SCRIPT = """\
-CREATE STREAM traffic (section INT, speed DOUBLE, at TIMESTAMP,
-  PROGRESS FOR at AS at - INTERVAL 5 SECONDS) RETAIN 1 MINUTE
-  FROM FILES 'data/traffic' FORMAT json;
-
-CREATE VIEW means AS
-  SELECT section, AVG(speed) AS mean FROM traffic [RANGE 15 MINUTES] GROUP BY section;
-"""
-
-STEPS = (
-    [(1, 20.0, "00:00:00"), (1, 30.0, "00:10:00"), (2, 40.0, "00:10:00")],
-    [(1, 22.0, "00:09:30"), (2, 1.0, "00:01:00")],
-)
 
 
 @pytest.fixture
