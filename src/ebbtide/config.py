@@ -55,8 +55,8 @@ def share_python_with_workers() -> None:
 def java_program(environment: Mapping[str, str] = os.environ) -> str | None:
     """The Java that Spark would start, whether it is there or not; None if nothing names one.
 
-    >>> java_program({"JAVA_HOME": "/opt/jdk"})
-    '/opt/jdk/bin/java'
+    >>> java_program({"JAVA_HOME": "/usr/jdk"})
+    '/usr/jdk/bin/java'
     """
     home = environment.get("JAVA_HOME")
     if home:
