@@ -2,7 +2,8 @@
 
 Detectors on a highway report the speed of each vehicle.  One query asks for the average over the
 last 15 minutes, and three things happen to its answer: it changes as readings come, it changes as
-they expire, without any input, and it is revised by a reading that comes late.
+they expire, without any input, and it is revised by a reading that comes late.  A second query is
+refused before it runs, because what it would keep has no bound.
 
 The readings are made up, the same on every run.  The query runs on Spark, inside this process.
 """
@@ -26,6 +27,7 @@ from ebbtide.core.time import (
     is_finite,
 )
 from ebbtide.core.values import Row
+from ebbtide.errors import EbbtideError
 from ebbtide.runtime.engine import Engine
 
 DECLARATION = """
@@ -33,6 +35,11 @@ CREATE STREAM traffic (lane INT, speed DOUBLE, at TIMESTAMP,
   PROGRESS FOR at AS at - INTERVAL 5 SECONDS) RETAIN 1 HOUR
 """
 SQL = "SELECT AVG(speed) AS mean FROM traffic [RANGE 15 MINUTES]"
+WITHOUT_BOUND = """
+SELECT slow.lane, slow.speed
+FROM traffic AS slow JOIN traffic AS fast
+ON slow.lane = fast.lane AND slow.speed < fast.speed
+"""
 SEED = 1993
 OPENING = instant("1993-11-03 05:00:00")
 
@@ -55,6 +62,13 @@ class Highway:
         """Time passes, and nothing comes."""
         self.engine.advance("traffic", until + 1)
         return self._step()
+
+    def verdict(self, sql: str) -> str:
+        """What the compiler says of a query, before anything runs."""
+        try:
+            return str(self.engine.query(sql).verdict)
+        except EbbtideError as error:
+            return str(error)
 
     def _step(self) -> tuple[Change, ...]:
         version = self.engine.step()[self.query.name].version
@@ -109,6 +123,26 @@ def story(highway: Highway) -> list[str]:
         *indented(revisions(third)),
         "",
         "   In the end there is just what there would have been, had it come in time.",
+        "",
+        *outlook(highway),
+    ]
+
+
+def outlook(highway: Highway) -> list[str]:
+    """The query without a bound, and where to go next."""
+    return [
+        "4. Which vehicles were slower than another one on their lane? Asked like this, every",
+        "   reading would be kept for ever, and so it is refused before anything runs:",
+        "",
+        *indented(WITHOUT_BOUND.strip().splitlines()),
+        "",
+        *indented(highway.verdict(WITHOUT_BOUND.strip()).splitlines()),
+        "",
+        "Where to go next:",
+        "",
+        "     docs/tutorial.md      the same on files of your own, from the command line",
+        "     docs/index.md         everything else",
+        "     ebbtide --help        the command; in a clone it is .venv/bin/ebbtide",
     ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from docs import ROOT, blocks
 from ebbtide import demo
 from ebbtide.core.time import MINUTE
 from ebbtide.runtime.engine import Engine
@@ -69,3 +70,15 @@ def test_a_late_reading_revises(lines: list[str]) -> None:
 def test_it_fits_a_screen_and_shows_its_query(lines: list[str]) -> None:
     assert max(map(len, lines)) <= 100
     assert any(demo.SQL in line for line in lines)
+
+
+def test_a_query_without_a_bound_gets_its_verdict(lines: list[str]) -> None:
+    told = "\n".join(part(lines, 4))
+    assert "error[unbounded-state]" in told
+    assert "hint: add AND fast.at BETWEEN slow.at AND slow.at + INTERVAL 1 HOUR" in told
+    assert "docs/tutorial.md" in told
+
+
+def test_the_page_shows_what_it_prints(lines: list[str]) -> None:
+    (shown,) = (block for block in blocks(ROOT / "docs/demo.md") if block.language == "text")
+    assert shown.text.splitlines() == lines
