@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 from tests.properties.test_engine_law import judge
 
-from ebbtide.algebra.combination import UnionAll
+from ebbtide.algebra.combination import Join, UnionAll
+from ebbtide.algebra.expression import Comparison
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.printing import sql
-from ebbtide.algebra.relation import Relation
-from ebbtide.algebra.window import Dstream, Istream, Rstream
+from ebbtide.algebra.relation import Alias, Relation
+from ebbtide.algebra.window import Dstream, Istream, Range, Rows, Rstream, Window
 from ebbtide.analysis import analyse
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.indexes import Indexes
@@ -152,3 +154,31 @@ def test_an_index_that_is_not_claimed_is_of_no_use(plan: Relation, seed: int, co
         event(error.code)
         return
     assert not wrong
+
+
+@pytest.mark.parametrize("left_out", ["key", "to", "from", "row"])
+def test_who_claims_too_little_is_found_out(left_out: str) -> None:
+    last = Alias(Window(PROMISED[0], Rows(2), "at"), "l")
+    recent = Alias(Window(PROMISED[0], Range(3), "at"), "r")
+    plan = Join(last, recent, Comparison("=", last.ref("auction"), recent.ref("auction")))
+    claims = claims_of(plan)
+    assert not any(found_wrong(plan, claims, seed) for seed in range(5))
+    lessened = {
+        place: replace(claim, indexes=without(claim.indexes, left_out))
+        for place, claim in claims.items()
+    }
+    assert any(found_wrong(plan, lessened, seed) for seed in range(20))
+
+
+def without(indexes: Indexes, left_out: str) -> Indexes:
+    return Indexes(
+        () if left_out == "key" else indexes.key,
+        tuple(time for time in indexes.times if time != left_out),
+        indexes.row and left_out != "row",
+    )
+
+
+def found_wrong(plan: Relation, claims: dict[tuple[str, str], Claim], seed: int) -> list[str]:
+    with watched(claims) as wrong:
+        judge(plan, seed, steps=5, shards=1, collects=True)
+    return wrong
