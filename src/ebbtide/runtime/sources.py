@@ -17,6 +17,7 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.errors import SourceError
 from ebbtide.runtime.arrivals import arrival_schema
 from ebbtide.runtime.feed import FedRow
+from ebbtide.runtime.parquet import read_parquet
 from ebbtide.runtime.paths import check_path
 from ebbtide.runtime.shape import SHARD, TAG, Shape
 from ebbtide.runtime.types import arrow_type, spark_type
@@ -109,13 +110,14 @@ def read_files(
             hint=f"FORMAT {' or '.join(_FORMATS)}",
         )
     check_path(declaration.name, files.path, streaming)
-    columns = [f"`{column.name}` {spark_type(column.type)}" for column in declaration.schema]
-    options = dict(files.options)
-    if files.format != "parquet":
-        columns.append(f"{_MALFORMED} STRING")
-        options["columnNameOfCorruptRecord"] = _MALFORMED
-        options["mode"] = "PERMISSIVE"
-        options.setdefault("timeZone", zone)
+    schema, options = declaration.schema, dict(files.options)
+    if files.format == "parquet":
+        return read_parquet(spark, files.path, schema, options, zone, _MALFORMED, streaming)
+    columns = [f"`{column.name}` {spark_type(column.type)}" for column in schema]
+    columns.append(f"{_MALFORMED} STRING")
+    options["columnNameOfCorruptRecord"] = _MALFORMED
+    options["mode"] = "PERMISSIVE"
+    options.setdefault("timeZone", zone)
     if files.format == "csv":
         options.setdefault("header", "true")
         # Columns are found by their names: a file whose header has others is no file of this.

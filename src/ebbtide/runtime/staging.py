@@ -137,10 +137,12 @@ class Staging:
         net = plain and len(columns) == 1 and _is_permutation(columns[0][1], shape, columns[0][0])
         return OutputTask(place, job, tuple(columns), shape, self.writes, net)
 
-    def times(self, after: tuple[InputFrontier, ...], moment: Instant) -> dict[int, Times]:
+    def times(
+        self, after: tuple[InputFrontier, ...], moment: Instant, clock: Instant | None = None
+    ) -> dict[int, Times]:
         edges = self.physical.edges
         lines = {line for edge in edges for line in edge.lines}
-        moved = now((_line(after, line) for line in lines), before=moment)
+        moved = now((_line(after, line) for line in lines), clock=clock, before=moment)
         return {
             number: Times(
                 moment,

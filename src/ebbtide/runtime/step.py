@@ -88,7 +88,7 @@ class Runner:
         seen = arrivals.committed(before, observed, step.advances)
         after = seen.frontiers
         moment = previous.details["now"] if previous else NEG_INF
-        times = self.staging.times(after, moment)
+        times = self.staging.times(after, moment, step.clock if step.follows else None)
         texts = self._run(frozen, version, Moment(before, after, times))
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         record = Record(version, self.shards, self.staging.names, texts, self.keeps, spent)
