@@ -136,6 +136,29 @@ def test_bad_rows_are_kept_with_their_reasons(spark: SparkSession, tmp_path: Pat
     engine.stop()
 
 
+def test_parquet_of_other_types_is_read_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    (tmp_path / "p").mkdir()
+    engine.execute(f"""
+        CREATE STREAM p (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/p' FORMAT parquet {ONE};""")
+    query = engine.query("SELECT a FROM p [RANGE 1 HOUR]", "files_parquet")
+    run = query.start()
+    times = pa.array([1_000_000, 2_000_000], pa.timestamp("us", "UTC"))
+    put(tmp_path / "p", 0, as_parquet({"a": pa.array([1, 2]), "at": times}))
+    put(tmp_path / "p", 1, as_parquet({"a": pa.array(["3", "many"]), "at": times}))
+    put(tmp_path / "p", 2, as_parquet({"a": pa.array([4, 5], pa.int8()), "at": pa.array([1, 2])}))
+    put(tmp_path / "p", 3, b"no parquet at all")
+    put(tmp_path / "p", 4, as_parquet({"A": pa.array([6.0, 6.5]), "at": times, "b": times}))
+    run.process_all_available()
+    assert sorted(row.a for row in query.snapshot().collect()) == [1, 2, 3, 6]
+    unused = [tuple(row) for row in engine.late("p").select("reason", "row").collect()]
+    assert [reason for reason, _ in unused] == ["malformed"] * 5
+    assert sum(f"{tmp_path}/p/000003" in text for _, text in unused) == 1
+    assert sum("many" in text for _, text in unused) == 1
+    engine.stop()
+
+
 def test_a_table_of_changes_keeps_the_order_of_its_files(
     spark: SparkSession, tmp_path: Path
 ) -> None:

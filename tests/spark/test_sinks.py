@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from ebbtide.errors import QueryError
+from ebbtide.errors import QueryError, SourceError
 from ebbtide.runtime.engine import Engine
 from ebbtide.runtime.sinks import Files, Memory
 
@@ -68,8 +68,11 @@ def test_a_sink_that_failed_gets_the_step_again(spark: SparkSession, tmp_path: P
 
     query.start(sink=[files, failing], archive=False)
     engine.feed("s", [(1, 1_000_000), (1, 2_000_000)])
-    with pytest.raises(OSError, match="no room"):
-        engine.step()
+    for _ in range(2):
+        with pytest.raises(SourceError, match="no room") as caught:
+            engine.step()
+        assert caught.value.code == "sink-failed"
+        assert caught.value.message == 'failing of query "sinks_failing" did not take step 0'
     engine.stop()
     again = engine_at(spark, tmp_path)
     query = again.query(QUERY, "sinks_failing")
@@ -98,3 +101,21 @@ def test_nothing_is_written_for_nobody(spark: SparkSession, tmp_path: Path) -> N
     engine.stop()
     with pytest.raises(QueryError, match="unknown-sink"):
         engine.query(QUERY, "sinks_odd").start(sink="kafka")
+
+
+def test_a_sink_that_recovers_misses_no_step(spark: SparkSession, tmp_path: Path) -> None:
+    engine = engine_at(spark, tmp_path)
+    (tmp_path / "taken").write_text("no directory", encoding="utf-8")
+    files = Files(f"{tmp_path}/taken")
+    engine.query(QUERY, "sinks_recovering").start(sink=files, archive=False)
+    engine.feed("s", [(1, 1_000_000)])
+    with pytest.raises(SourceError) as caught:
+        engine.step()
+    assert caught.value.code == "sink-failed"
+    assert caught.value.message.startswith(f'Files("{files.path}")')
+    assert "\n" not in (caught.value.detail or "")
+    (tmp_path / "taken").unlink()
+    engine.feed("s", [(1, 2_000_000)])
+    engine.step()
+    assert {row.step for row in spark.read.parquet(files.path).collect()} == {0, 1}
+    engine.stop()

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.time import SECOND, Duration, duration
 from ebbtide.errors import QueryError
-from ebbtide.runtime.shape import SHARD, TAG, Shape
-from ebbtide.runtime.types import spark_type
-from ebbtide.state.batch import DIFF, FROM, TO
+from ebbtide.runtime.shape import TAG, Shape
+from ebbtide.runtime.sources import arrow_arrivals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,12 +69,15 @@ def heartbeat_of(
 
 
 def heartbeat_rows(spark: SparkSession, shape: Shape) -> DataFrame:
-    """A row every second, as the table of arrivals has them."""
+    """A row every second, as the table of arrivals has them: a tag, and nothing else."""
+    from pyspark.sql import functions as F
+
     rate = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
-    slots = zip(shape.layout.names, shape.layout.slots, strict=True)
-    columns = [f"{HEARTBEAT} AS {TAG}", f"0 AS {SHARD}"]
-    columns += [f"CAST(NULL AS {spark_type(type_)}) AS {slot}" for slot, type_ in slots]
-    return rate.load().selectExpr(*columns, *(f"0L AS {name}" for name in (FROM, TO, DIFF)))
+    columns = [
+        F.lit(HEARTBEAT if field.name == TAG else None).cast(field.dataType).alias(field.name)
+        for field in arrow_arrivals(spark, shape, []).schema
+    ]
+    return rate.load().select(*columns)
 
 
 class Waiting:

@@ -24,7 +24,7 @@ from ebbtide.runtime.metrics import StepMetrics, metrics_of
 from ebbtide.runtime.record import Step, places
 from ebbtide.runtime.results import emitted
 from ebbtide.runtime.script import write_script
-from ebbtide.runtime.session import STEP_SETTINGS
+from ebbtide.runtime.session import step_settings
 from ebbtide.runtime.shape import TAG, Shape
 from ebbtide.runtime.sinks import Delivery, Sink
 from ebbtide.runtime.sources import arrivals_of, arrow_arrivals, fed_table
@@ -200,6 +200,9 @@ class Run:
         """Takes all that was fed so far, in one step."""
         latest = Journal(self.root).latest()
         version = 0 if latest is None else latest.version + 1
+        if latest is not None:
+            # A sink that failed gets its step before the next one.
+            self.deliver(spark, latest)
         if clock is None and follows_clock(self.lowered.declarations):
             clock = self.clock()
         arrived, step = self._fed(spark, latest, Step(clock=clock))
@@ -237,10 +240,8 @@ class Run:
         self, spark: SparkSession, version: int, arrived: DataFrame, step: Step
     ) -> Manifest:
         """Runs the step of a version, with what is there from the start before the first."""
-        for name, value in STEP_SETTINGS.items():
-            spark.conf.set(name, value)
         runner = self._runner(spark)
-        with translated(self.name):
+        with translated(self.name), step_settings(spark, self.shards):
             if version == 0:
                 for source, read in self.static.items():
                     declaration = self.lowered.declarations[source]

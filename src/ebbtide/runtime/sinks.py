@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ebbtide.errors import QueryError
+from ebbtide.runtime.translation import sinking
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -127,6 +128,16 @@ def sinks_of(given: Any) -> tuple[Sink, ...]:
             )
 
 
+def _shown(sink: Sink) -> str:
+    match sink:
+        case Files(path=path):
+            return f'Files("{path}")'
+        case Given(foreach=foreach):
+            return str(getattr(foreach, "__name__", foreach))
+        case _:
+            return type(sink).__name__
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """Takes the output of steps to the sinks, and notes in a query's directory how far it came."""
@@ -155,7 +166,8 @@ class Delivery:
             return
         output = frame()
         for sink in wanting:
-            sink.write(output, step)
+            with sinking(os.path.basename(self.root), _shown(sink), step):
+                sink.write(output, step)
         temporary = f"{self.root}/.{uuid.uuid4().hex}.tmp"
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(str(step))

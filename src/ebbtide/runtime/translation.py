@@ -83,6 +83,27 @@ def translated(query: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def sinking(query: str, sink: str, step: int) -> Iterator[None]:
+    """Turns what a sink raises inside into an error of ours; it has not got the step."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except EbbtideError:
+        raise
+    except Exception as error:
+        if is_full(str(error)):
+            raise disk_full(query, str(error)) from error
+        said = _said(str(error)) if isinstance(error, PySparkException) else repr(error)
+        raise SourceError(
+            "sink-failed",
+            f'{sink} of query "{query}" did not take step {step}',
+            detail=said,
+            hint="put it right: it gets the step again before the next, or at the next start",
+        ) from error
+
+
 def is_full(text: str) -> bool:
     """Whether an error says that a disk is full, in the words of Java, Python or Arrow."""
     return any(sign in text for sign in _FULL)
