@@ -160,9 +160,8 @@ def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
     if node["times"] != "true":
         yield inner + _line("times", node["times"])
     for store in node["stores"]:
-        instead = f", as {store['instead']}" if store["instead"] else ""
         size = "" if store["size"] == str(Size.WINDOW) else f" ({store['size']})"
-        rows = f"rows of {store['rows']}{instead}{size}"
+        rows = f"{store['instead'] or 'rows'} of {store['rows']}{size}"
         yield inner + _line("stores", f"{rows}: {store['keep']}")
         yield inner + _line("finds", store["indexes"]["text"])
     yield inner + _line("final", node["final"]["text"])

@@ -152,7 +152,7 @@ def _why(edge: Edge) -> str:
     ]
     times = ", ".join(map(str, edge.columns.values()))
     if loose:
-        of = f"which has {times}" if times else "which has none"
-        return f"nothing bounds {', '.join(loose)} by a time of the result, {of}"
+        of = f"which has only {times}" if times else "which has none"
+        return f"nothing bounds {', nor '.join(loose)} by a time of the result, {of}"
     waits = dict.fromkeys(str(atom.bound) for atom in edge.bounds.atoms)
     return f"no single time of the result bounds all of {', '.join(waits)}"

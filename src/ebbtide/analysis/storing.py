@@ -113,15 +113,19 @@ def _instead(relation: Relation, source: Input) -> str:
     match relation:
         case Aggregate():
             folds = all(_folds(named.call, source.monotonicity) for named in relation.calls)
-            return "an accumulator for each group" if folds else ""
+            return _folded("group", bool(relation.keys)) if folds else ""
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             return "" if source.keys.candidates else "a count for each different row"
         case Over() if _runs(relation, source):
-            return "an accumulator for each partition, and the later rows"
+            return f"{_folded('partition', bool(relation.partition_by))}, and the later rows"
         case TopN() if not source.monotonicity.has_negatives and not source.edge.is_snapshot:
             return f"the first {relation.offset + relation.count} rows"
         case _:
             return ""
+
+
+def _folded(unit: str, several: bool) -> str:
+    return f"an accumulator for each {unit}" if several else "an accumulator"
 
 
 def _runs(node: Over, source: Input) -> bool:
