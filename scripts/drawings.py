@@ -1,4 +1,4 @@
-"""Draw the operators of docs/reference/operators.md, each on a time line.
+"""Draw what the documentation shows: the operators on time lines, a revision, a plan.
 
 The page's own SQL is bound, and the reference evaluator says what each operator makes of a few
 rows; what goes in and what comes out is drawn.  `make drawings` writes the files beside the page.
@@ -11,13 +11,14 @@ from pathlib import Path
 
 from ebbtide.algebra.relation import Relation, Stream
 from ebbtide.algebra.window import Window
+from ebbtide.analysis import explain
 from ebbtide.core.change import Change, fact, minus, until
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, MINUTE, NEG_INF, SECOND, Instant, format_instant, instant
 from ebbtide.core.tree import find
 from ebbtide.core.types import TIMESTAMP
 from ebbtide.core.values import Row
-from ebbtide.drawing import Bar, timeline_svg
+from ebbtide.drawing import Bar, plan_svg, timeline_svg
 from ebbtide.reference import evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
@@ -28,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/operators.md"
 DRAWINGS = PAGE.parent / "drawings"
 REVISION = ROOT / "docs/explanation/drawings/revision.svg"
+VERDICT = ROOT / "docs/explanation/verdict.md"
 
 NOON = instant("2026-01-01 12:00:00")
 WITHOUT_SQL = ("Coalesce", "Split")
@@ -104,7 +106,14 @@ def main() -> None:
 def drawings() -> dict[Path, str]:
     """All drawings, by their files."""
     operators = {DRAWINGS / f"{name.lower()}.svg": drawn for name, drawn in operators_drawn()}
-    return {**operators, REVISION: revision()}
+    return {**operators, REVISION: revision(), REVISION.with_name("plan.svg"): plan()}
+
+
+def plan() -> str:
+    """The plan of the first query on the page about the verdict."""
+    declarations, query = _blocks(VERDICT.read_text(encoding="utf-8"))[:2]
+    bound = _bound(query, _declared(Catalog(), declarations))
+    return plan_svg(explain(bound.plan, bound.emit))
 
 
 def revision() -> str:
@@ -185,12 +194,16 @@ def _clock(t: Instant) -> str:
 
 
 def _plan(sql: str, catalog: Catalog) -> Relation:
+    return _bound(sql, catalog).plan
+
+
+def _bound(sql: str, catalog: Catalog) -> BoundQuery:
     for statement in parse(sql):
         bound = bind(statement, catalog)
         if isinstance(bound, Declared):
             catalog = bound.catalog
         elif isinstance(bound, BoundQuery):
-            return bound.plan
+            return bound
     raise LookupError(sql)
 
 
