@@ -15,12 +15,13 @@ from ebbtide.core.admission import Op, Reason, allowed_ops
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import Instant, is_finite, shift
+from ebbtide.core.time import INF, NEG_INF, Instant, is_finite, shift
 from ebbtide.core.types import BIGINT, STRING
 from ebbtide.runtime.exchange import Passage
 from ebbtide.runtime.layout import Layout
 from ebbtide.runtime.physical import FromSource, Physical
-from ebbtide.runtime.shape import TAG, UNUSED, Shape
+from ebbtide.runtime.shape import SHARD, TAG, UNUSED, Shape
+from ebbtide.state.batch import DIFF, FROM, TO
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,6 +31,9 @@ OFFSET = Column("offset", BIGINT, True, "arrival")
 MALFORMED = Column("malformed", STRING, True, "arrival")
 
 _OBSERVED = "arrivals"
+
+# What arrives is there once and at all times, until a window or an admission says otherwise.
+_ALWAYS = (f"0 AS {SHARD}", f"{NEG_INF + 1}L - 1L AS {FROM}", f"{INF}L AS {TO}", f"1L AS {DIFF}")
 
 
 def arrival_schema(declaration: Declaration) -> Schema:
@@ -48,12 +52,13 @@ class Came:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the rows of a step showed: the frontiers after it, each source's last place, and what
-    came from each."""
+    """What the rows of a step showed: the frontiers after it, each source's last place, what came
+    from each, and whether some rows were refused."""
 
     frontiers: tuple[InputFrontier, ...]
     places: Mapping[int, int]
     came: tuple[Came, ...] = ()
+    refused: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +113,12 @@ class Arrivals:
         from pyspark.sql import functions as F
 
         judged = rows.selectExpr("*", f"{self._reasons(before)} AS reason")
-        metrics = []
+        metrics = ["count(reason)"]
         for source, frontier in enumerate(before):
             used = f"{TAG} = {source} AND reason IS NULL"
+            if self.declarations[source].key:
+                metrics.append(f"max(IF({TAG} = {source}, {self._known(source, OFFSET)}, NULL))")
             metrics += [
-                f"max(IF({TAG} = {source}, {self._known(source, OFFSET)}, NULL))",
                 f"count_if({used})",
                 f"count_if({used} AND ({self._late(source, frontier)}))",
                 self._oldest(source, used),
@@ -127,16 +133,18 @@ class Arrivals:
     ) -> Seen:
         """The frontiers at the end of a step, from what was observed, and the last places."""
         values = seen.get(_OBSERVED).get()
-        read = [None if values.isNullAt(i) else values.getLong(i) for i in range(values.length())]
-        after, places, came, first = [], {}, [], 0
+        read = (None if values.isNullAt(i) else values.getLong(i) for i in range(values.length()))
+        refused = next(read)
+        after, places, came = [], {}, []
         for source, frontier in enumerate(before):
-            place, count, late, oldest, *times = read[first : first + 4 + len(frontier.lines)]
-            first += 4 + len(frontier.lines)
+            place = next(read) if self.declarations[source].key else None
             if place is not None:
                 places[source] = place
+            count, late, oldest = next(read), next(read), next(read)
+            times = tuple(next(read) for _ in frontier.lines)
             came.append(Came(count or 0, late or 0, oldest))
-            after.append(frontier.commit([tuple(times)] if count else [], advances.get(source)))
-        return Seen(tuple(after), places, tuple(came))
+            after.append(frontier.commit([times] if count else [], advances.get(source)))
+        return Seen(tuple(after), places, tuple(came), bool(refused))
 
     def tagged(self, rows: DataFrame) -> DataFrame:
         """The judged rows by the edges that they go to, a row per edge, or by ``UNUSED``."""
@@ -148,8 +156,8 @@ class Arrivals:
         targets = f"IF(reason IS NULL, CASE {TAG} {branches} END, array({UNUSED}))"
         single = all(len(tags) == 1 for tags in edges.values())
         target = f"({targets})[0]" if single else f"explode({targets})"
-        others = [name for name in rows.columns if name != TAG]
-        return rows.selectExpr(f"{TAG} AS source", f"{target} AS {TAG}", *others)
+        slots = self.shape.layout.names
+        return rows.selectExpr(f"{TAG} AS source", f"{target} AS {TAG}", "reason", *slots, *_ALWAYS)
 
     def passages(self) -> dict[int, Passage]:
         """How the rows get into the first exchange."""
@@ -161,7 +169,8 @@ class Arrivals:
             if isinstance(edge.producer, FromSource)
         }
         names = self._by_source(lambda source: f"'{_quoted(self.declarations[source].name)}'")
-        told = (names, "reason", self._by_source(self._row_text), self._by_source(self._op))
+        op = self._by_source(lambda i: f"coalesce({self._op(i)}, '{Op.INSERT.value}')")
+        told = (names, "reason", self._by_source(self._row_text), op)
         text = f"to_json(array({', '.join(told)}))"
         return {**passages, UNUSED: Passage(UNUSED, self.shape.schema(UNUSED), texts=(text,))}
 

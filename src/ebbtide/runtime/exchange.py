@@ -52,6 +52,14 @@ def passed(
     return kept.selectExpr(*_columns(before, after, passages, shards))
 
 
+def merged(rows: DataFrame) -> DataFrame:
+    """Equal changes as one, so that fewer of them go through the exchange."""
+    from pyspark.sql import functions as F
+
+    others = [name for name in rows.columns if name != DIFF]
+    return rows.groupBy(*others).agg(F.sum(DIFF).alias(DIFF)).select(*rows.columns)
+
+
 def _columns(
     before: Shape, after: Shape, passages: Mapping[int, Passage], shards: int
 ) -> list[str]:

@@ -50,6 +50,8 @@ class Pipe:
     conditions: tuple[Expression, ...] = ()
     valid_from: Expression = VALID_FROM
     valid_to: Expression = VALID_TO
+    on_grid: bool = False
+    """Whether both ends are multiples of a slide, so that many changes have the same."""
 
     @property
     def is_identity(self) -> bool:
@@ -109,7 +111,8 @@ class Pipe:
                 raise InternalError("not-linear", "a window of rows is not linear")
             case _:
                 assert_never(spec)
-        return replace(self, valid_from=ends[0], valid_to=ends[1])
+        on_grid = isinstance(spec, Range) and spec.slide_us is not None
+        return replace(self, valid_from=ends[0], valid_to=ends[1], on_grid=on_grid)
 
 
 def source_pipe(schema: Schema) -> Pipe:

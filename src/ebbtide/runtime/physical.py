@@ -56,6 +56,11 @@ class Edge:
     keys: tuple[Expression, ...]
     lines: frozenset[Line]
 
+    @property
+    def repeats(self) -> bool:
+        """Whether many changes are equal: on a grid of time there is one for each key."""
+        return self.pipe.on_grid and set(self.pipe.columns) <= set(self.keys)
+
 
 @dataclass(frozen=True, slots=True)
 class Operator:
@@ -81,6 +86,11 @@ class Physical:
     def stages(self) -> int:
         """How many exchanges a step has."""
         return max((operator.stage for operator in self.operators), default=0)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether many of the changes that the sources make are equal."""
+        return all(edge.repeats for edge in self.edges if isinstance(edge.producer, FromSource))
 
     def produced_in(self, edge: Edge) -> int:
         """The stage in which an edge begins."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,21 @@ STEP_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
 }
+
+
+@contextmanager
+def step_settings(spark: SparkSession, shards: int) -> Iterator[None]:
+    """The settings that steps rely on, while one runs; then those that were there before."""
+    wanted = {**STEP_SETTINGS, "spark.sql.shuffle.partitions": str(shards)}
+    before = {name: spark.conf.get(name) for name in wanted}
+    others = {name: value for name, value in before.items() if value != wanted[name]}
+    for name in others:
+        spark.conf.set(name, wanted[name])
+    try:
+        yield
+    finally:
+        for name, value in others.items():
+            spark.conf.set(name, value)
 
 
 def start_spark(

@@ -72,12 +72,23 @@ class Shape:
         )
 
     def gathered(self, batches: Iterable[Any]) -> Any:
-        """The batches that Spark hands over, as one table of this shape."""
+        """The batches that Spark hands over, as one table.
+
+        Of columns that are not there the tag is the first, diff is 1, and the others are NULL.
+        """
         found = list(batches)
         if not found:
             return self.arrow.empty_table()
-        columns = pa.Table.from_batches(found).columns
-        return pa.Table.from_arrays(columns, schema=self.arrow)
+        table = pa.Table.from_batches(found)
+        given = dict(zip(table.schema.names, table.columns, strict=True))
+        otherwise = {TAG: self.tags[0], DIFF: 1}
+        arrays = [
+            given[field.name]
+            if field.name in given
+            else pa.repeat(pa.scalar(otherwise.get(field.name), field.type), table.num_rows)
+            for field in self.arrow
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.arrow)
 
     def changes(self, table: Any, tag: int) -> Any:
         """The rows of a tag as a batch of changes, times as int64."""

@@ -19,10 +19,10 @@ from ebbtide.runtime.arrivals import arrival_schema
 from ebbtide.runtime.feed import FedRow
 from ebbtide.runtime.parquet import read_parquet
 from ebbtide.runtime.paths import check_path
-from ebbtide.runtime.shape import SHARD, TAG, Shape
+from ebbtide.runtime.shape import TAG, Shape
 from ebbtide.runtime.types import arrow_type, spark_type
 from ebbtide.sql.catalog import FileSource
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
+from ebbtide.state.batch import batch_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,9 +52,7 @@ def fed_table(
 def arrow_arrivals(spark: SparkSession, shape: Shape, tables: Sequence[Any]) -> DataFrame:
     """Arrow tables of arrivals as a DataFrame."""
     rows = pa.concat_tables([*tables, shape.arrow.empty_table()]).combine_chunks()
-    place = rows.schema.get_field_index(SHARD)
-    zeros = pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows)
-    return spark.createDataFrame(rows.set_column(place, rows.schema.field(place), zeros))
+    return spark.createDataFrame(rows.select([TAG, *shape.layout.names]))
 
 
 def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declaration) -> DataFrame:
@@ -75,17 +73,16 @@ def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declar
     op, offset, malformed = slots[len(declaration.schema) :]
     if declaration.op is not None:
         values[op] = _op_text(declaration, f"`{names[declaration.op.casefold()]}`")
-    else:
+    elif declaration.key:
         values[op] = f"'{default_op(declaration).value}'"
     if not frame.isStreaming:
         values[offset] = "monotonically_increasing_id()"
     if _MALFORMED in frame.columns:
         values[malformed] = _MALFORMED
-    columns = [f"{source} AS {TAG}", f"0 AS {SHARD}"]
+    columns = [f"{source} AS {TAG}"]
     for slot, type_ in zip(shape.layout.names, shape.layout.slots, strict=True):
         columns.append(f"{values.get(slot, f'CAST(NULL AS {spark_type(type_)})')} AS {slot}")
-    times = [f"{NEG_INF + 1}L - 1L AS {FROM}", f"{INF}L AS {TO}", f"1L AS {DIFF}"]
-    return frame.selectExpr(*columns, *times)
+    return frame.selectExpr(*columns)
 
 
 def _op_text(declaration: Declaration, column: str) -> str:

@@ -17,9 +17,10 @@ from ebbtide.kernels.kernel import Times
 from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.exchange import Passage
 from ebbtide.runtime.physical import OUTPUT, Edge, FromOperator, Line, Physical
-from ebbtide.runtime.shape import DESCRIPTION, UNUSED, Shape
+from ebbtide.runtime.shape import DESCRIPTION, SHARD, TAG, UNUSED, Shape
 from ebbtide.runtime.state import Job, Place
 from ebbtide.runtime.worker import LastTask, OutputTask, StageTask
+from ebbtide.state.batch import DIFF, FROM, TO
 
 HELD = "output"
 """The name under which a query's output holds back what has not begun."""
@@ -57,6 +58,17 @@ class Staging:
 
     def ready(self, stage: int) -> Shape:
         return Shape.of({tag: edge.pipe.schema for tag, edge in self.transit(stage)})
+
+    def entering(self, refused: bool) -> list[str]:
+        """The columns that the first stage reads: what is the same for all rows stays behind."""
+        shape, edges = self.ready(1), dict(self.transit(1))
+        carried = any(self.physical.consumed_in(edge) > 1 for edge in edges.values())
+        tags = [*edges, UNUSED] if refused else list(edges)
+        slots = {slot for tag in tags for slot in shape.slots(tag)}
+        used = [name for name in shape.layout.names if name in slots]
+        tag = [TAG] if len(tags) != 1 else []
+        shard = [SHARD] if refused or carried else []
+        return [*tag, *shard, *used, FROM, TO, *([DIFF] if self.physical.repeats else [])]
 
     def raw(self, stage: int) -> Shape:
         """The shape of what a stage yields: outputs as they are made, and what is carried."""

@@ -18,7 +18,7 @@ from ebbtide.core.time import NEG_INF
 from ebbtide.errors import StateError
 from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.arrivals import Arrivals
-from ebbtide.runtime.exchange import passed
+from ebbtide.runtime.exchange import merged, passed
 from ebbtide.runtime.frontiers import restored
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.physical import OUTPUT, Physical
@@ -89,7 +89,8 @@ class Runner:
         after = seen.frontiers
         moment = previous.details["now"] if previous else NEG_INF
         times = self.staging.times(after, moment, step.clock if step.follows else None)
-        texts = self._run(frozen, version, Moment(before, after, times))
+        narrow = frozen.select(*self.staging.entering(seen.refused))
+        texts = self._run(narrow, version, Moment(before, after, times))
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         record = Record(version, self.shards, self.staging.names, texts, self.keeps, spent)
         manifest = record.manifest(seen, times[OUTPUT].now, step, previous)
@@ -101,6 +102,8 @@ class Runner:
         shape = self.staging.ready(1)
         tagged = arrivals.tagged(rows)
         entered = passed(tagged, arrivals.entering, shape, arrivals.passages(), self.shards)
+        if self.physical.repeats:
+            entered = merged(entered)
         return entered.repartitionById(self.shards, SHARD)
 
     def _run(self, rows: DataFrame, version: int, moment: Moment) -> list[Any]:
@@ -121,12 +124,18 @@ def _frozen(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
     """The exchange as a table of its own, filled, and what was observed on the way there.
 
     Spark's optimizer would leave out kernels over input that it proves to be empty, and with them
-    all expiries; it proves nothing about an RDD.  The second job on it finds its shuffle done.
+    all expiries; it proves nothing about an RDD.  The job fills the shuffle and reads nothing of
+    it; the next job finds it done.
     """
     from pyspark.sql import DataFrame as Table
 
     execution = exchanged._jdf.queryExecution()
-    filled = execution.toRdd()
-    filled.count()
-    rows = spark._jsparkSession.internalCreateDataFrame(filled, exchanged._jdf.schema(), False)
+    jvm = spark._jvm
+    assert jvm is not None
+    forever = jvm.scala.concurrent.duration.Duration.Inf()
+    filling = execution.executedPlan().mapOutputStatisticsFuture()
+    jvm.org.apache.spark.util.ThreadUtils.awaitResult(filling, forever)
+    rows = spark._jsparkSession.internalCreateDataFrame(
+        execution.toRdd(), exchanged._jdf.schema(), False
+    )
     return Table(rows, spark), execution.observedMetrics()

@@ -82,7 +82,8 @@ def _repeated(hashes: Hashes) -> Mask:
 
 def _counts(table: Any) -> Mask:
     """Which changes say something by themselves."""
-    return (ints(table, FROM) < ints(table, TO)) & (ints(table, DIFF) != 0)
+    says: Mask = (ints(table, FROM) < ints(table, TO)) & (ints(table, DIFF) != 0)
+    return says
 
 
 def _merged(table: Any, hashes: Hashes) -> Any:
