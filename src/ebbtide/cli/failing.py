@@ -23,6 +23,7 @@ _USERS = frozenset(
     {
         "empty-location",
         "fed-by-hand",
+        "heartbeat-differs",
         "missing-column",
         "missing-path",
         "not-a-directory",

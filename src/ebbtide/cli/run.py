@@ -41,8 +41,14 @@ def seconds(text: str) -> float:
 @click.option(
     "--view", "views", multiple=True, metavar="NAME", help="Run this view alone; may be repeated."
 )
+@click.option("--heartbeat", metavar="TIME", help="Let now follow the clock, in steps of so long.")
 def command(
-    file: str, location: str, until_caught_up: bool, for_: str | None, views: tuple[str, ...]
+    file: str,
+    location: str,
+    until_caught_up: bool,
+    for_: str | None,
+    views: tuple[str, ...],
+    heartbeat: str | None,
 ) -> int:
     """Run the script FILE: its queries, and the views that nothing else in it reads.
 
@@ -54,6 +60,7 @@ def command(
     if until_caught_up and for_ is not None:
         raise click.UsageError("--until-caught-up and --for exclude each other")
     limit = None if for_ is None else seconds(for_)
+    beat = None if heartbeat is None else f"{round(seconds(heartbeat) * 1000)} milliseconds"
     script = scripts.read(file)
     from ebbtide.cli.choosing import check_location, check_sources, chosen
     from ebbtide.cli.running import Session
@@ -66,7 +73,7 @@ def command(
         check_location(engine.location)
         for text in texts:
             click.echo(text)
-        code = Session(engine, queries, until_caught_up, limit).run()
+        code = Session(engine, queries, until_caught_up, limit, beat).run()
     _results(queries, location)
     return code
 

@@ -38,11 +38,13 @@ class Session:
         queries: Sequence[Query],
         until_caught_up: bool = False,
         limit: float | None = None,
+        heartbeat: str | None = None,
     ) -> None:
         self.engine = engine
         self.queries = queries
         self.until_caught_up = until_caught_up
         self.limit = limit
+        self.heartbeat = heartbeat
         self.ending = threading.Event()
         self.at_once = False
 
@@ -65,7 +67,7 @@ class Session:
 
     def _started(self, query: Query) -> Run:
         trigger = {"availableNow": True} if self.until_caught_up else None
-        run = query.start(trigger=trigger)
+        run = query.start(trigger=trigger, heartbeat=self.heartbeat)
         if run.streaming is None and Journal(run.root).latest() is None:
             run.step(self.engine.spark)  # all of it is there from the start
         return run
