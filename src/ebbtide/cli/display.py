@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _EVERY = 1.0
 """Seconds between two lines about a run, at least."""
 
-_BAR = 12
+_WIDE = 100
+_BAR, _NAME = 12, 6
 
 
 class Display(Protocol):
@@ -107,7 +108,7 @@ class Screen:
         elif self.said.startswith("Starting"):
             self.said = ""
         said = self.said or f"running for {elapsed(seconds)}; Ctrl-C ends it"
-        self.live.update(picture(queries, said), refresh=last)
+        self.live.update(picture(queries, said, self.live.console.width), refresh=last)
 
 
 def line(query: QueryProgress, seconds: float) -> str:
@@ -127,45 +128,49 @@ def line(query: QueryProgress, seconds: float) -> str:
     return "  ".join(parts)
 
 
-def picture(queries: Sequence[QueryProgress], said: str) -> Group:
-    """The tables of sources and queries."""
+def picture(queries: Sequence[QueryProgress], said: str, width: int = _WIDE) -> Group:
+    """The tables of sources and queries; in a narrow one days and spans are left out."""
     from rich.console import Group
 
+    wide = width >= _WIDE
+    return Group(_sources(queries, wide), "", _queries(queries, wide), "", _saying(said))
+
+
+def _sources(queries: Sequence[QueryProgress], wide: bool) -> Table:
     several = len(queries) > 1
-    return Group(_sources(queries, several), "", _queries(queries), "", _saying(said))
-
-
-def _sources(queries: Sequence[QueryProgress], several: bool) -> Table:
+    spans = wide or not several
     table = _empty(["source", *(["query"] if several else [])], ["rows", "rows/s"])
-    table.add_column("span of the data", no_wrap=True)
-    table.add_column("", width=_BAR)
+    if spans:
+        table.add_column("span of the data", no_wrap=True)
+    table.add_column("", width=_BAR if wide else _BAR // 2)
     table.add_column("progress", no_wrap=True)
     for query in queries:
         for source in query.sources:
+            reached = moment(source.progress, source.oldest if wide else source.progress)
             table.add_row(
                 source.name,
                 *([query.name] if several else []),
                 f"{source.rows:,}",
                 "" if source.rate is None else f"{source.rate:,.0f}",
-                span(source.oldest, source.newest),
+                *([span(source.oldest, source.newest, wide)] if spans else []),
                 _bar(source),
-                moment(source.progress, source.oldest) if is_finite(source.progress) else "",
+                reached if is_finite(source.progress) else "",
             )
     return table
 
 
-def _queries(queries: Sequence[QueryProgress]) -> Table:
+def _queries(queries: Sequence[QueryProgress], wide: bool) -> Table:
     table = _empty(["query"], ["step"])
     table.add_column("now", no_wrap=True)
-    for name in ("rows out", "state", "", "step time", "late", "unused"):
+    for name in ("rows out", "state", "", "step time" if wide else "time", "late", "unused"):
         table.add_column(name, justify="right", no_wrap=True)
     for query in queries:
         table.add_row(
             query.name,
             "" if query.version < 0 else str(query.version),
-            moment(query.now),
+            moment(query.now, None if wide else query.now),
             f"{query.emitted:,}",
-            f"{query.rows_stored:,} rows",
+            f"{query.rows_stored:,}{' rows' if wide else ''}",
             size(query.bytes_stored),
             "" if query.seconds is None else f"{query.seconds:.2f} s",
             f"{query.late:,}",
@@ -178,9 +183,9 @@ def _empty(texts: Sequence[str], numbers: Sequence[str]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in texts:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, no_wrap=True, min_width=_NAME)
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     return table
@@ -190,7 +195,7 @@ def _bar(source: SourceProgress) -> Any:
     from rich.progress_bar import ProgressBar
 
     share = source.share
-    return "" if share is None else ProgressBar(total=1.0, completed=share, width=_BAR)
+    return "" if share is None else ProgressBar(total=1.0, completed=share, complete_style="cyan")
 
 
 def _saying(text: str) -> Any:
@@ -203,11 +208,11 @@ def _per_second(source: SourceProgress) -> str:
     return "" if source.rate is None else f" ({source.rate:,.0f}/s)"
 
 
-def span(oldest: Instant, newest: Instant) -> str:
-    """From when to when, in whole seconds; a day is named once."""
+def span(oldest: Instant, newest: Instant, days: bool = True) -> str:
+    """From when to when, in whole seconds; a day is named once, or not at all."""
     if oldest > newest:
         return ""
-    return f"{moment(oldest)} .. {moment(newest, oldest)}"
+    return f"{moment(oldest, None if days else oldest)} .. {moment(newest, oldest)}"
 
 
 def moment(t: Instant, after: Instant | None = None) -> str:

@@ -27,7 +27,7 @@ def some_progress() -> QueryProgress:
 def drawn(*queries: QueryProgress, width: int = 100) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=False)
-    console.print(picture(queries, "running"))
+    console.print(picture(queries, "running", width))
     return out.getvalue()
 
 
@@ -52,7 +52,19 @@ def test_the_tables_have_every_figure() -> None:
 
 
 def test_the_tables_fit_a_narrow_terminal() -> None:
-    assert all(len(row) <= 80 for row in drawn(some_progress(), width=80).splitlines())
+    large = some_progress()
+    large.name, large.emitted, large.rows_stored, large.bytes_stored = (
+        "averages",
+        10**9,
+        10**7,
+        10**8,
+    )
+    large.sources[0].rows = 10**9
+    for queries in ([large], [large, large]):
+        said = drawn(*queries, width=80)
+        assert all(len(row) <= 80 for row in said.splitlines())
+        assert "…" not in said
+        assert "averages" in said
 
 
 def test_sources_of_several_queries_are_told_apart() -> None:
