@@ -93,8 +93,8 @@ def timeline_svg(
 
 def _limited(lanes: list[Lane], most: int) -> tuple[list[Lane], str]:
     """The lanes to draw, and what is to be said about the others."""
-    last = sorted(lanes, key=lambda lane: lane.begins)[-most:] if len(lanes) > most else lanes
-    drawn = [lane for lane in lanes if lane in last]
+    by_begin = sorted(range(len(lanes)), key=lambda place: lanes[place].begins)
+    drawn = [lanes[place] for place in sorted(by_begin[-most:])]
     notes = []
     if len(lanes) > len(drawn):
         notes.append(f"{len(lanes) - len(drawn)} earlier rows are not drawn")
