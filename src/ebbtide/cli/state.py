@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, INSTANT, TEXT, Column, format_option, show
-from ebbtide.core.time import SECOND, Instant, is_finite
+from ebbtide.cli.showing import COUNT, INSTANT, TEXT, Column, console, format_option, show
+from ebbtide.core.time import NEG_INF, SECOND, Instant, is_finite
 from ebbtide.core.values import Row
 
 if TYPE_CHECKING:
@@ -43,8 +43,51 @@ def command(view: str | None, segments: bool, location: str, format_: str) -> No
     """
     place = location_of(location)
     queries = place.queries() if view is None else [place.query(view)]
+    if format_ == "table":
+        for query in queries:
+            console().print("\n".join(_report(query, segments)), soft_wrap=True)
+        return
     rows = (row for query in queries for row in _rows(query, segments))
     show([*_COLUMNS, *([] if segments else _RULES)], rows, format_)
+
+
+def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
+    """What a query stores, for people: a paragraph for each operator."""
+    from ebbtide.cli.display import moment
+    from ebbtide.runtime.holdings import holdings
+    from ebbtide.runtime.reading import progress
+
+    now, reached = progress(query.root)
+    frontier = NEG_INF if reached is None else reached
+    yield f"{query.name}: now {moment(now)}, progress {moment(frontier)}"
+    said = ""
+    for holding in holdings(query):
+        if holding.what != said:
+            said = holding.what
+            yield f"  {said}"
+        times = _span(holding.oldest, holding.newest, now) if holding.timed else ""
+        yield f"    {holding.area:<13}{_amount(holding.rows, holding.bytes)}{times}"
+        if segments:
+            for segment in sorted(holding.segments, key=_begin):
+                times = _span(segment.from_min, segment.to_max, now) if holding.timed else ""
+                yield f"      a segment  {_amount(segment.rows, segment.bytes)}{times}"
+        for text in filter(None, (holding.keeps, holding.gone and f"forgotten at {holding.gone}")):
+            yield f"{'':17}{text}"
+    if not said:
+        yield "  nothing is stored"
+
+
+def _amount(rows: int, count: int) -> str:
+    from ebbtide.cli.display import size
+
+    return f"{rows:>11,} rows  {size(count):>7}"
+
+
+def _span(oldest: Instant, newest: Instant, now: Instant) -> str:
+    from ebbtide.cli.display import moment
+
+    age = _age(oldest, now)
+    return f"  {moment(oldest)} .. {moment(newest, oldest)}{f', {age} old' if age else ''}"
 
 
 def _rows(query: StoredQuery, segments: bool) -> Iterator[Row]:

@@ -31,6 +31,7 @@ _OWN = {
     "output": "kept while it may still change",
     "held": "kept until it begins",
     "accumulators": "one for each group that holds",
+    "heirs": "those that come next when an extreme goes",
     "operations": "kept while a later operation can meet it",
 }
 _INPUTS = {"input": 0, "rows": 0, "facts": 0, "sessions": 0, "steps": 0, "left": 0, "right": 1}
@@ -115,7 +116,7 @@ def _until(area: str, stores: Sequence[Store], segments: Sequence[Segment]) -> t
     place = _INPUTS.get(area)
     rules = [store.rule for store in stores if store.input == place]
     if not rules:
-        return _OWN.get(area, ""), ""
+        return _OWN.get(area.rstrip("0123456789"), ""), ""
     return str(rules[0]), _gone(rules[0], max(segment.to_max for segment in segments))
 
 

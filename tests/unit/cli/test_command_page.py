@@ -68,7 +68,7 @@ def test_every_subcommand_has_a_section() -> None:
     assert heads - {"Everywhere"} == set(ebbtide.list_commands(click.Context(ebbtide)))
 
 
-@pytest.mark.parametrize("words", ["late traffic --format csv", "state --format json"])
+@pytest.mark.parametrize("words", ["late traffic --format csv"])
 def test_the_others_run(words: str, location: Path, command: Command) -> None:
     assert f"ebbtide {words}\n" in PAGE.read_text(encoding="utf-8")
     assert command(*words.split()).code == 0

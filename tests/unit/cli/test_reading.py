@@ -67,6 +67,21 @@ def test_a_timeline_is_text_or_a_drawing(
     assert "directory.svg" in refused.err
 
 
+def test_state_is_told_by_operator_and_segment(location: Path, command: Command) -> None:
+    areas = json.loads(command("state", "--format", "json").out)
+    assert [area["area"] for area in areas] == ["input", "output", "accumulators"]
+    rows, oldest, ends, age = (areas[0][name] for name in ("rows", "oldest", "ends", "age"))
+    assert (rows, age) == (4, "10:00")
+    assert (oldest, ends) == ("2026-01-01 00:00:00", "2026-01-01 00:25:00")
+    assert areas[0]["forgotten at"] == "progress(traffic.at) = 2026-01-01 00:25:59.999999"
+    assert areas[2]["oldest"] is None
+    segments = json.loads(command("state", "means", "--segments", "--format", "json").out)
+    assert sum(segment["rows"] for segment in segments if segment["area"] == "input") == 4
+    lines = command("state", "--segments").out.splitlines()
+    assert sum("a segment" in line for line in lines) == len(segments)
+    assert command("state", "meens").code == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
