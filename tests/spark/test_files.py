@@ -194,8 +194,11 @@ def test_a_step_that_fails_is_told(spark: SparkSession, tmp_path: Path) -> None:
           FROM FILES '{tmp_path}/s' FORMAT csv;""")
     put(tmp_path / "s", 0, as_csv(["wrong", "at"], [(1, 1_000_000)]))
     run = engine.query("SELECT a FROM s [NOW]", "files_failing").start()
-    with pytest.raises(SourceError, match="step-failed"):
+    with pytest.raises(SourceError) as caught:
         run.process_all_available()
+    assert caught.value.code == "unreadable-source"
+    assert "CSV header does not conform" in (caught.value.detail or "")
+    assert "\n" not in (caught.value.detail or "")
     assert not run.active
     assert list(Journal(run.root).entries()) == []
     engine.stop()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from ebbtide.errors import QueryError, SourceError
+from ebbtide.errors import QueryError, SourceError, StateError
 from ebbtide.runtime.engine import Engine
 from ebbtide.runtime.sinks import Files, Memory
 
@@ -53,6 +53,11 @@ def test_every_sink_gets_every_step(
         assert found.count() == len(expected)
         assert {row.step for row in found.collect()} == {0, 1}
     shown = capsys.readouterr().out
+    for file in Path(engine.root_of("sinks_all"), "output").iterdir():
+        file.unlink()
+    for read in (query.snapshot, query.changes):
+        with pytest.raises(StateError, match="missing-output"):
+            read()
     assert "step 0" in shown
     assert "|valid_from" in shown
     engine.stop()

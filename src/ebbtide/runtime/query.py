@@ -11,6 +11,7 @@ from ebbtide.analysis import Analysis, Verdict, check, explain
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant
+from ebbtide.runtime.translation import translated
 from ebbtide.sql.bound import BoundQuery
 
 if TYPE_CHECKING:
@@ -82,10 +83,12 @@ class Query:
         from ebbtide.runtime.results import snapshot
 
         moment = None if at is None else instant(at, self.engine.zone)
-        return snapshot(self.engine.spark, self.engine.root_of(self.name), self.schema, moment)
+        with translated(self.name):
+            return snapshot(self.engine.spark, self.engine.root_of(self.name), self.schema, moment)
 
     def changes(self, since: int | None = None) -> DataFrame:
         """The changes so far, or those of the steps after ``since``."""
         from ebbtide.runtime.results import changes
 
-        return changes(self.engine.spark, self.engine.root_of(self.name), self.schema, since)
+        with translated(self.name):
+            return changes(self.engine.spark, self.engine.root_of(self.name), self.schema, since)

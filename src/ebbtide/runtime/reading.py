@@ -103,12 +103,7 @@ def _table(root: str, file: str, filters: Any = None) -> Any:
     try:
         return pq.ParquetFile(path).read() if filters is None else _filtered(path, filters)
     except FileNotFoundError as error:
-        raise StateError(
-            "missing-output",
-            f'the file "{file}" of the archive is not there',
-            detail=f"below {root}",
-            hint="restore the directory, or run the query anew in another location",
-        ) from error
+        raise missing_output(root, file) from error
     except (OSError, pa.ArrowInvalid) as error:
         raise StateError(
             "damaged-output",
@@ -116,6 +111,16 @@ def _table(root: str, file: str, filters: Any = None) -> Any:
             detail=str(error).splitlines()[0],
             hint="restore the directory, or run the query anew in another location",
         ) from error
+
+
+def missing_output(root: str, file: str) -> StateError:
+    """The error of a file of the archive that is not there."""
+    return StateError(
+        "missing-output",
+        f'the file "{file}" of the archive is not there',
+        detail=f"below {root}",
+        hint="restore the directory, or run the query anew in another location",
+    )
 
 
 def _filtered(path: str, filters: Any) -> Any:

@@ -6,13 +6,14 @@ ends of the time line have no timestamp, so they are shown as NULL.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.types import IntervalType, TimestampType
 from ebbtide.runtime.journal import Entry, Journal
-from ebbtide.runtime.reading import kept_entries, last_now
+from ebbtide.runtime.reading import kept_entries, last_now, missing_output
 from ebbtide.runtime.types import spark_type
 from ebbtide.state.manifest import Manifest
 
@@ -53,7 +54,11 @@ def snapshot(spark: SparkSession, root: str, schema: Schema, at: Instant | None)
 
 
 def _raw(spark: SparkSession, root: str, schema: Schema, entries: list[Entry]) -> DataFrame:
-    return _read(spark, schema, [f"{root}/{file}" for entry in entries for file in entry.output])
+    files = [file for entry in entries for file in entry.output]
+    for file in files:
+        if not os.path.exists(f"{root}/{file}"):
+            raise missing_output(root, file)
+    return _read(spark, schema, [f"{root}/{file}" for file in files])
 
 
 def _read(spark: SparkSession, schema: Schema, files: list[str]) -> DataFrame:

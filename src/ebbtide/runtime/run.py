@@ -186,7 +186,7 @@ class Run:
             raise SourceError(
                 "step-failed",
                 f'query "{self.name}" has stopped at a step that failed',
-                detail=str(self.failure or error),
+                detail=str(self.failure or error).partition("\n")[0],
             ) from error
 
     def take(self, spark: SparkSession, clock: Instant | None) -> Manifest | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ebbtide import errors
 from ebbtide.errors import (
@@ -50,6 +50,7 @@ _MESSAGES = {
 }
 _UNREADABLE = ("FAILED_READ_FILE", "PATH_NOT_FOUND", "MALFORMED_RECORD", "CANNOT_READ")
 
+_UNKNOWN = "step-failed"
 _FULL = ("No space left on device", "Disk quota exceeded")
 
 _OURS = re.compile(r"^ebbtide\.errors\.(\w+): error\[([a-z0-9-]+)\]: (.*)$", re.MULTILINE)
@@ -71,12 +72,15 @@ def operator(name: str) -> Iterator[None]:
 @contextmanager
 def translated(query: str) -> Iterator[None]:
     """Turns what Spark raises inside into an error of ours."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     try:
         yield
     except PySparkException as error:
         raise translation(error, query) from error
+    except Py4JJavaError as error:
+        raise translation_of_java(error.java_exception, query) from error
     except OSError as error:
         if is_full(str(error)):
             raise disk_full(query, str(error)) from error
@@ -86,6 +90,7 @@ def translated(query: str) -> Iterator[None]:
 @contextmanager
 def sinking(query: str, sink: str, step: int) -> Iterator[None]:
     """Turns what a sink raises inside into an error of ours; it has not got the step."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
@@ -95,7 +100,10 @@ def sinking(query: str, sink: str, step: int) -> Iterator[None]:
     except Exception as error:
         if is_full(str(error)):
             raise disk_full(query, str(error)) from error
-        said = _said(str(error)) if isinstance(error, PySparkException) else repr(error)
+        if isinstance(error, Py4JJavaError):
+            said = translation_of_java(error.java_exception, query).detail
+        else:
+            said = _said(str(error)) if isinstance(error, PySparkException) else repr(error)
         raise SourceError(
             "sink-failed",
             f'{sink} of query "{query}" did not take step {step}',
@@ -122,7 +130,46 @@ def disk_full(query: str, text: str) -> SourceError:
 
 def translation(error: PySparkException, query: str) -> EbbtideError:
     """The error of ours that an exception of Spark stands for."""
-    condition, text = error.getCondition() or "", str(error)
+    return _translation(error.getCondition() or "", str(error), query)
+
+
+def translation_of_java(exception: Any, query: str) -> EbbtideError:
+    """The error of ours that an exception of Java stands for, which may be wrapped in others.
+
+    Spark's Python knows some of its exceptions only; the one that says most is looked for here.
+    """
+    causes = list(_causes(exception))
+    texts = [str(cause.getMessage() or cause.toString()) for cause in causes]
+    found = [
+        _translation(_condition(cause), text, query)
+        for cause, text in zip(causes, texts, strict=True)
+    ]
+    # The innermost says it without what others have put around it.
+    known = next((error for error in reversed(found) if error.code != _UNKNOWN), None)
+    if known is None:
+        return SourceError(_UNKNOWN, f'a step of query "{query}" failed', detail=_said(texts[-1]))
+    if known.code == "unreadable-source" and known.detail != _said(texts[-1]):
+        known.detail = f"{known.detail}: {_said(texts[-1])}"
+    return known
+
+
+def _causes(exception: Any) -> Iterator[Any]:
+    while exception is not None:
+        yield exception
+        exception = exception.getCause()
+
+
+def _condition(exception: Any) -> str:
+    """The condition of an exception of Spark's; others have none."""
+    from py4j.protocol import Py4JError
+
+    try:
+        return str(exception.getCondition() or "")
+    except Py4JError:
+        return ""
+
+
+def _translation(condition: str, text: str, query: str) -> EbbtideError:
     if is_full(text):
         return disk_full(query, text)
     if "Traceback (most recent call last)" in text:
@@ -140,7 +187,7 @@ def translation(error: PySparkException, query: str) -> EbbtideError:
             detail=_said(text),
             hint="put the files right, and start the query again",
         )
-    return SourceError("step-failed", f'a step of query "{query}" failed', detail=_said(text))
+    return SourceError(_UNKNOWN, f'a step of query "{query}" failed', detail=_said(text))
 
 
 def _from_worker(text: str, query: str) -> EbbtideError:
@@ -178,4 +225,4 @@ def _rebuilt(ours: re.Match[str], rest: str) -> EbbtideError:
 def _said(text: str) -> str:
     """The first sentence of what Spark says, without its condition."""
     line = re.sub(r"^\[[\w.]+\] ", "", text.strip().splitlines()[0] if text.strip() else "")
-    return re.split(r"(?<=\w)\. (?=[A-Z])|\. SQLSTATE|; line \d", line)[0]
+    return re.split(r"(?<=\w)\. (?=[A-Z])|\.\s+SQLSTATE|; line \d", line)[0]

@@ -3,6 +3,7 @@
 import traceback
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from ebbtide.errors import (
@@ -13,7 +14,13 @@ from ebbtide.errors import (
     SourceError,
     UnsupportedError,
 )
-from ebbtide.runtime.translation import operator, translated, translation
+from ebbtide.runtime.translation import (
+    operator,
+    sinking,
+    translated,
+    translation,
+    translation_of_java,
+)
 
 
 class Raised(PySparkException):
@@ -118,3 +125,58 @@ def test_the_cause_is_kept_and_errors_of_ours_pass() -> None:
     with pytest.raises(QueryError) as passed, translated("means"):
         raise ours
     assert passed.value is ours
+
+
+class Thrown:
+    """An exception of Java; one that is not Spark's has no condition."""
+
+    def __init__(
+        self, text: str, condition: str | None = None, cause: "Thrown | None" = None
+    ) -> None:
+        self.text, self.condition, self.cause = text, condition, cause
+
+    def getMessage(self) -> str:
+        return self.text
+
+    def getCause(self) -> "Thrown | None":
+        return self.cause
+
+    def getCondition(self) -> str:
+        if self.condition is None:
+            raise Py4JError("Method getCondition([]) does not exist")
+        return self.condition
+
+
+def aborted(cause: Thrown) -> Thrown:
+    """As it comes when a job has failed."""
+    job = Thrown(f"Job aborted due to stage failure: {cause.text}\nDriver stacktrace:", "", cause)
+    return Thrown("Exception thrown in awaitResult: ", "", job)
+
+
+def test_the_cause_that_says_most_is_told() -> None:
+    zero = aborted(Thrown("[DIVIDE_BY_ZERO] Division by zero. Use NULLIF.", "DIVIDE_BY_ZERO"))
+    assert translation_of_java(zero, "q").code == "division-by-zero"
+
+    gzip = Thrown("not a gzip file")
+    file = "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file /a/b.  SQLSTATE: KD001"
+    error = translation_of_java(aborted(Thrown(file, "FAILED_READ_FILE.NO_HINT", gzip)), "q")
+    assert error.code == "unreadable-source"
+    assert error.detail == "Encountered error while reading file /a/b: not a gzip file"
+
+    worker = in_a_worker(SourceError("unreadable-source", "a is gone"))
+    assert translation_of_java(aborted(Thrown(str(worker))), "q").message == "a is gone"
+
+    odd = translation_of_java(aborted(Thrown("no idea\n\tat some.Where")), "q")
+    assert (odd.code, odd.detail) == ("step-failed", "no idea")
+
+
+def test_what_a_sink_raises_names_the_sink() -> None:
+    with pytest.raises(SourceError) as caught, sinking("q", "mine", 3):
+        raise ValueError("no")
+    assert caught.value.code == "sink-failed"
+    assert caught.value.message == 'mine of query "q" did not take step 3'
+    assert caught.value.detail == "ValueError('no')"
+    with pytest.raises(SourceError, match="disk-full"), sinking("q", "mine", 3):
+        raise OSError(28, "No space left on device")
+    with pytest.raises(EvaluationError, match="overflow"), sinking("q", "mine", 3):
+        raise EvaluationError("overflow", "too much")
