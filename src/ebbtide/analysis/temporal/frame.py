@@ -2,7 +2,7 @@
 
 Law: a row ``y`` can change the values of a row ``z`` only if ``low <= t(y) - t(z) <= high``, where
 ``t`` is the time that the partition is ordered by; None is no limit.  What is read to derive ``z``
-lies within the same limits.
+lies within the same limits.  A row comes and goes with itself, whether its frame has it or not.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def reach(node: Over) -> Reach:
         return Reach()
     limits = [_limits(framed.call, node.frame) for framed in node.calls]
     lows, highs = [low for low, _ in limits], [high for _, high in limits]
-    low = None if None in lows else min(one for one in lows if one is not None)
-    high = None if None in highs else max(one for one in highs if one is not None)
+    low = None if None in lows else min(0, *(one for one in lows if one is not None))
+    high = None if None in highs else max(0, *(one for one in highs if one is not None))
     if by.descending:
         low, high = (
             None if high is None else -high,
