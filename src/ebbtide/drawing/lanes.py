@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ebbtide.core.change import Change, consolidate, restrict
 from ebbtide.core.interval import Interval
@@ -68,18 +68,36 @@ class Lane:
         return 0 in counts
 
 
-def lanes_of(bars: Iterable[Bar | tuple[str, Instant, Instant, int]]) -> list[Lane]:
+Given: TypeAlias = Bar | tuple[str, Instant, Instant, int]
+_Rows: TypeAlias = dict[tuple[str, str], list[Bar]]
+
+
+def lanes_of(bars: Iterable[Given]) -> list[Lane]:
     """A lane for every label of a group, by group and by where it begins."""
-    rows: dict[tuple[str, str], list[Bar]] = {}
+    return _lanes(_rows(bars))
+
+
+def last_lanes(bars: Iterable[Given], most: int) -> tuple[list[Lane], int]:
+    """The lanes that begin last, at most so many, and the number of those left out."""
+    rows = _rows(bars)
+    begins = {key: min(bar.valid_from for bar in found) for key, found in rows.items()}
+    last = set(sorted(rows, key=begins.__getitem__)[-most:])
+    return _lanes({key: rows[key] for key in rows if key in last}), len(rows) - len(last)
+
+
+def _rows(bars: Iterable[Given]) -> _Rows:
+    rows: _Rows = {}
     for given in bars:
         bar = Bar(*given)
-        rows.setdefault((bar.group, bar.label), []).append(bar)
+        if bar.diff:
+            rows.setdefault((bar.group, bar.label), []).append(bar)
+    return rows
+
+
+def _lanes(rows: _Rows) -> list[Lane]:
     groups = list(dict.fromkeys(group for group, _ in rows))
     lanes = [_lane(group, label, found) for (group, label), found in rows.items()]
-    return sorted(
-        (lane for lane in lanes if lane.pieces or lane.marks),
-        key=lambda lane: (groups.index(lane.group), lane.begins),
-    )
+    return sorted(lanes, key=lambda lane: (groups.index(lane.group), lane.begins))
 
 
 def _lane(group: str, label: str, bars: list[Bar]) -> Lane:

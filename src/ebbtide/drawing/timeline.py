@@ -13,7 +13,7 @@ from itertools import groupby
 
 from ebbtide.core.time import DAY, Instant, format_instant, is_finite
 from ebbtide.drawing.axis import Axis, axis_over
-from ebbtide.drawing.lanes import Bar, Lane, Mark, Piece, lanes_of
+from ebbtide.drawing.lanes import Given, Lane, Mark, Piece, last_lanes
 from ebbtide.drawing.svg import (
     AMBER,
     BLUE,
@@ -45,7 +45,7 @@ _RESULT, _INPUT = (TEAL, TEAL_PALE), (BLUE, BLUE_PALE)
 
 
 def timeline_svg(
-    changes: Iterable[Bar | tuple[str, Instant, Instant, int]],
+    changes: Iterable[Given],
     *,
     now: Instant | None = None,
     progress: Instant | None = None,
@@ -57,8 +57,7 @@ def timeline_svg(
 
     Equal labels share a line.  Frontiers that are None or without end are not drawn.
     """
-    lanes = lanes_of(changes)
-    drawn, note = _limited(lanes, most)
+    drawn, note = _limited(*last_lanes(changes, most))
     frontiers = [
         (name, t, colour)
         for name, t, colour in (("now", now, INK), ("progress", progress, AMBER))
@@ -91,16 +90,12 @@ def timeline_svg(
     return picture.finish(WIDTH, end)
 
 
-def _limited(lanes: list[Lane], most: int) -> tuple[list[Lane], str]:
-    """The lanes to draw, and what is to be said about the others."""
-    by_begin = sorted(range(len(lanes)), key=lambda place: lanes[place].begins)
-    drawn = [lanes[place] for place in sorted(by_begin[-most:])]
-    notes = []
-    if len(lanes) > len(drawn):
-        notes.append(f"{len(lanes) - len(drawn)} earlier rows are not drawn")
-    if cut := sum(max(0, len(lane.pieces) - MOST_PIECES) for lane in drawn):
+def _limited(lanes: list[Lane], left_out: int) -> tuple[list[Lane], str]:
+    """The lanes with as many bars as are drawn, and what is to be said about the others."""
+    notes = [f"{left_out} earlier rows are not drawn"] if left_out else []
+    if cut := sum(max(0, len(lane.pieces) - MOST_PIECES) for lane in lanes):
         notes.append(f"{cut} earlier bars are not drawn")
-    kept = [Lane(d.group, d.label, d.pieces[-MOST_PIECES:], d.marks[-MOST_PIECES:]) for d in drawn]
+    kept = [Lane(d.group, d.label, d.pieces[-MOST_PIECES:], d.marks[-MOST_PIECES:]) for d in lanes]
     return kept, "; ".join(notes)
 
 
