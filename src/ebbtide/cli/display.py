@@ -168,7 +168,7 @@ def _queries(queries: Sequence[QueryProgress], wide: bool) -> Table:
         table.add_row(
             query.name,
             "" if query.version < 0 else str(query.version),
-            moment(query.now, None if wide else query.now),
+            moment(query.now, None if wide else query.now) if is_finite(query.now) else "",
             f"{query.emitted:,}",
             f"{query.rows_stored:,}{' rows' if wide else ''}",
             size(query.bytes_stored),

@@ -1,0 +1,76 @@
+"""What is read without Spark is what Spark reads: snapshots, changes and unused rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Row, SparkSession
+
+from ebbtide import Engine
+from ebbtide.core.time import INF, NEG_INF, instant
+from ebbtide.core.types import TimestampType
+from ebbtide.runtime import reading
+from ebbtide.runtime.location import Location
+
+DECLARED = """
+CREATE STREAM s (a INT, d DECIMAL(9, 2), x DOUBLE, t STRING, day DATE, b BOOLEAN,
+  l ARRAY<BIGINT>, r STRUCT<p: INT, q: STRING>, at TIMESTAMP,
+  PROGRESS FOR at AS at - INTERVAL 5 SECONDS) RETAIN 10 SECONDS
+"""
+SAME = (1, Decimal("1.50"), 0.5, "é,", "2026-01-01", True, [1, 2], (3, "x"), "2026-01-01 00:00:00")
+ROWS: list[tuple[Any, ...]] = [
+    SAME,
+    SAME,
+    (None, None, float("nan"), "", None, False, [], (None, None), "2026-01-01 00:00:30"),
+    (2, Decimal("-0.01"), None, None, "1969-12-31", None, None, None, "2026-01-01 00:00:40"),
+]
+
+
+def plain(value: Any) -> Any:
+    """A value as the model has it; NaN as text, so that it equals itself."""
+    if isinstance(value, Row):
+        return tuple(map(plain, value))
+    if isinstance(value, list | tuple):
+        return tuple(map(plain, value))
+    return "NaN" if isinstance(value, float) and value != value else value
+
+
+def bag(rows: Any) -> list[str]:
+    return sorted(repr(tuple(map(plain, row))) for row in rows)
+
+
+def test_both_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path, spark=spark)
+    engine.execute(DECLARED)
+    query = engine.query("SELECT * FROM s [RANGE 1 MINUTE]", name="read")
+    query.start()
+    engine.feed("s", ROWS)
+    engine.step()
+    engine.feed("s", [ROWS[0], (*ROWS[3][:-1], "2026-01-01 00:00:33")])
+    engine.step()
+    stored = Location(str(tmp_path)).query("READ")
+    schema = stored.bound.schema
+    assert schema == query.schema
+    names = [
+        f"unix_micros({c.name})" if isinstance(c.type, TimestampType) else c.name for c in schema
+    ]
+    for at in ("2026-01-01 00:00:10", "2026-01-01 00:00:45", "2026-01-01 00:01:00", None):
+        moment = None if at is None else instant(at)
+        by_spark = query.snapshot(at).selectExpr(*names).collect()
+        assert bag(reading.snapshot(stored.root, schema, moment)) == bag(by_spark)
+    ends = (f"coalesce(unix_micros(valid_from), {NEG_INF + 1}L - 1L)", "unix_micros(valid_to)")
+    for since in (None, 0, 1):
+        by_spark = query.changes(since).selectExpr(*names, *ends, "diff", "step").collect()
+        found = [
+            (*change.row, change.valid_from, change.valid_to, change.diff, step)
+            for step, change in reading.changes(stored.root, schema, since)
+        ]
+        assert INF not in [change[-3] for change in found]
+        assert bag(found) == bag(by_spark)
+    late = [(row.reason, row.row, row.op, row.step) for row in reading.unused(stored.root, "S")]
+    by_spark = engine.late("s").select("reason", "row", "op", "step").collect()
+    assert bag(late) == bag(by_spark)
+    assert len(late) == 1
+    engine.stop()
