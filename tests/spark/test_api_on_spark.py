@@ -153,3 +153,15 @@ def test_an_error_in_a_kernel_names_its_operator(spark: SparkSession, tmp_path: 
     assert error.code == "overflow"
     assert error.detail is not None
     assert "aggregate" in error.detail.lower()
+
+
+def test_a_query_without_state_uses_all_shards(spark: SparkSession, tmp_path: Path) -> None:
+    engine = made(spark, tmp_path)
+    q = engine.query("SELECT price FROM bids [RANGE 1 SECOND] WHERE auction = 1", name="linear")
+    q.start()
+    engine.feed("bids", [(1, price % 20, second(0)) for price in range(40)])
+    engine.step()
+    found = q.changes().collect()
+    assert sorted((row.price, row.diff) for row in found) == [(price, 2) for price in range(20)]
+    shards = {file.name.split("-")[1] for file in (tmp_path / "queries/linear/output").iterdir()}
+    assert shards == {"0", "1"}

@@ -18,7 +18,7 @@ from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Strea
 from ebbtide.algebra.window import Window
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.types import STRING
+from ebbtide.core.types import STRING, NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.arrivals import arrival_schema
@@ -93,10 +93,18 @@ class _Lowering:
                 return [self._operator(node, choose(node), below)]
 
     def output(self, relation: Relation) -> None:
-        """The edges of what the query emits."""
-        for flow in self.flows(relation):
+        """The edges of what the query emits.
+
+        What the last stage makes stays in its shard.  All else passes an exchange on its way,
+        where equal rows meet and different ones spread over the shards.
+        """
+        flows = self.flows(relation)
+        last = max((operator.stage for operator in self.operators), default=0)
+        for flow in flows:
             pipe = replace(flow.pipe, schema=relation.schema)
-            self.edges.append(Edge(flow.producer, pipe, OUTPUT, 0, (), flow.lines))
+            keys = pipe.columns if flow.stage < max(last, 1) else ()
+            hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
+            self.edges.append(Edge(flow.producer, pipe, OUTPUT, 0, hashed, flow.lines))
 
     def _source(self, declaration: Declaration) -> _Flow:
         number = self._number(declaration)
