@@ -55,28 +55,33 @@ def command(
 
 
 def _explained(script: scripts.Script, catalog: Catalog) -> tuple[Catalog, dict[str, Explanation]]:
-    """The catalog after a script, and what is proved about its queries, by name."""
+    """The catalog after a script, and what is proved about its queries, by name.
+
+    Views that it declares and that nothing in it reads are queries, too.
+    """
+    from ebbtide.algebra.relation import View
     from ebbtide.analysis import explain
+    from ebbtide.core.tree import find
     from ebbtide.sql.binder import bind
     from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
+    from ebbtide.sql.catalog import ViewEntry
     from ebbtide.sql.parser import parse
 
     found: dict[str, Explanation] = {}
+    read = {name.casefold() for name in catalog.names()}
     with script.placed():
         for statement in parse(script.text):
             bound = bind(statement, catalog)
             if isinstance(bound, Declared):
                 catalog = bound.catalog
-            elif isinstance(bound, BoundQuery):
-                found[f"query{len(found)}"] = explain(bound.plan, bound.emit)
-            elif isinstance(bound, BoundExplain | BoundInsert):
-                found[f"query{len(found)}"] = explain(bound.query.plan, bound.query.emit)
-        if not found:
-            from ebbtide.sql.catalog import ViewEntry
-
-            views = [entry for entry in catalog if isinstance(entry, ViewEntry)]
-            unread = [entry for entry in views if not catalog.dependents(entry.name)]
-            found = {entry.name: explain(entry.view) for entry in unread}
+            elif isinstance(bound, BoundQuery | BoundExplain | BoundInsert):
+                query = bound if isinstance(bound, BoundQuery) else bound.query
+                found[f"query{len(found)}"] = explain(query.plan, query.emit)
+                read |= {view.name.casefold() for view in find(query.plan, View)}
+        for entry in catalog:
+            unread = entry.name.casefold() not in read and not catalog.dependents(entry.name)
+            if isinstance(entry, ViewEntry) and unread:
+                found[entry.name] = explain(entry.view)
     return catalog, found
 
 

@@ -28,10 +28,16 @@ def test_a_query_on_what_a_script_declares(script: Path, command: Command) -> No
 
 def test_json_is_by_query(script: Path, command: Command) -> None:
     with script.open("a", encoding="utf-8") as file:
-        file.write("SELECT * FROM means; SELECT speed FROM traffic [NOW];")
+        file.write("SELECT speed FROM traffic [NOW]; SELECT section FROM traffic [NOW];")
     found = json.loads(command("explain", "highway.sql", "--json").out)
-    assert list(found) == ["query0", "query1"]
+    assert list(found) == ["query0", "query1", "means"]
     assert found["query1"]["verdict"]["state"]["size"] == "none"
+    text = command("explain", "highway.sql").out
+    assert [line for line in text.splitlines() if line.startswith("-- ")] == [
+        "-- query0",
+        "-- query1",
+        "-- means",
+    ]
     one = command("explain", "highway.sql", "--view", "means", "--json")
     assert list(json.loads(one.out)) == ["means"]
 
