@@ -18,6 +18,9 @@ from ebbtide.errors import EbbtideError, EvaluationError, QueryError, Span, Unsu
 DONE, FAILED, USERS = 0, 1, 2
 INTERRUPTED = 130
 
+LOG = "log: "
+"""The beginning of a note that says where more is to be read."""
+
 # What can be put right before the next run, though it is no fault of the query's text.
 _USERS = frozenset(
     {
@@ -92,6 +95,7 @@ def message(error: EbbtideError, file: str | None = None) -> str:
     lines = str(error).splitlines()
     if file is not None and error.span is not None:
         lines.insert(1, f"  {file}:{_place(error.span)}")
+    lines += [note for note in getattr(error, "__notes__", ()) if note.startswith(LOG)]
     return "\n".join(lines)
 
 

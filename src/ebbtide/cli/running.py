@@ -16,8 +16,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.cli.display import Display, display
-from ebbtide.cli.failing import DONE, INTERRUPTED
+from ebbtide.cli.failing import DONE, INTERRUPTED, LOG
 from ebbtide.cli.watching import Watch
+from ebbtide.errors import EbbtideError
 from ebbtide.runtime.journal import Journal
 
 if TYPE_CHECKING:
@@ -56,9 +57,14 @@ class Session:
             try:
                 shown.say("Starting Spark ...")
                 self.engine.spark  # noqa: B018 - starts it
-                with self._interruptible(shown):
+                with self._logged(), self._interruptible(shown):
                     runs = [self._started(query) for query in self.queries]
                     self._watch(shown, [Watch(run) for run in runs])
+            except Exception as error:
+                if not self.ending.is_set() or isinstance(error, EbbtideError):
+                    raise
+                # Whoever asked us to end has ended Spark, too; what is committed stays.
+                self.at_once = True
             finally:
                 if not self.at_once:
                     self.engine.stop()
@@ -101,6 +107,16 @@ class Session:
         for watch in watches:
             if watch.run.streaming is not None and not watch.run.active:
                 watch.run.await_termination()
+
+    @contextmanager
+    def _logged(self) -> Iterator[None]:
+        """An error of the run says where Spark's own words are."""
+        try:
+            yield
+        except EbbtideError as error:
+            if self.engine.log is not None:
+                error.add_note(f"{LOG}{self.engine.log}")
+            raise
 
     @contextmanager
     def _interruptible(self, shown: Display) -> Iterator[None]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ebbtide.config import share_python_with_workers
 from ebbtide.runtime.java import find_java
@@ -38,7 +39,7 @@ STEP_SETTINGS = {
 def step_settings(spark: SparkSession, shards: int) -> Iterator[None]:
     """The settings that steps rely on, while one runs; then those that were there before."""
     wanted = {**STEP_SETTINGS, "spark.sql.shuffle.partitions": str(shards)}
-    before = {name: spark.conf.get(name) for name in wanted}
+    before = {name: str(spark.conf.get(name)) for name in wanted}
     others = {name: value for name, value in before.items() if value != wanted[name]}
     for name in others:
         spark.conf.set(name, wanted[name])
@@ -74,13 +75,25 @@ def start_spark(
 
 
 def _launch(settings: dict[str, str], log: str) -> None:
-    """Starts the JVM with its standard error in a file; its workers inherit that."""
+    """Starts the JVM with its standard error in a file; its workers inherit that.
+
+    It has a session of its own: a signal to a whole group of processes is for us to act on.
+    """
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
     if SparkContext._gateway is not None:
         return
-    with open(log, "wb") as file:
+    with _opened(log) as file:
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-        gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
+        options = {"stderr": file, "start_new_session": True}
+        gateway = launch_gateway(conf, options)  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _opened(log: str) -> BinaryIO:
+    """The file to write; where there is no room even for that, a step will tell so."""
+    try:
+        return open(log, "wb")
+    except OSError:
+        return open(os.devnull, "wb")
