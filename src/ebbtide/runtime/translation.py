@@ -147,7 +147,9 @@ def translation_of_java(exception: Any, query: str) -> EbbtideError:
     # The innermost says it without what others have put around it.
     known = next((error for error in reversed(found) if error.code != _UNKNOWN), None)
     if known is None:
-        return SourceError(_UNKNOWN, f'a step of query "{query}" failed', detail=_said(texts[-1]))
+        return SourceError(
+            "step-failed", f'a step of query "{query}" failed', detail=_said(texts[-1])
+        )
     if known.code == "unreadable-source" and known.detail != _said(texts[-1]):
         known.detail = f"{known.detail}: {_said(texts[-1])}"
     return known
@@ -187,7 +189,7 @@ def _translation(condition: str, text: str, query: str) -> EbbtideError:
             detail=_said(text),
             hint="put the files right, and start the query again",
         )
-    return SourceError(_UNKNOWN, f'a step of query "{query}" failed', detail=_said(text))
+    return SourceError("step-failed", f'a step of query "{query}" failed', detail=_said(text))
 
 
 def _from_worker(text: str, query: str) -> EbbtideError:
