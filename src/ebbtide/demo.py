@@ -211,7 +211,7 @@ def main() -> None:
     """Tells the story."""
     print("Starting Spark inside this process ...", file=sys.stderr)
     with TemporaryDirectory() as location:
-        engine = Engine(location)
+        engine = Engine(location, log=f"{location}/spark.log")
         try:
             lines = story(Highway(engine))
         finally:
