@@ -7,7 +7,6 @@ line of the script where it has a place in one.  A traceback is shown only with 
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Sequence
 
@@ -70,10 +69,6 @@ def told(command: click.Command, arguments: Sequence[str]) -> int:
         return _shown(placed.error, debug, placed.file)
     except EbbtideError as error:
         return _shown(error, debug)
-    except BrokenPipeError:
-        # Whoever read has seen enough; the interpreter must not try to write the rest.
-        sys.stdout = None
-        return DONE
     except Exception as error:
         if debug:
             raise

@@ -11,7 +11,7 @@ import click
 
 from ebbtide.cli import scripts
 from ebbtide.cli.options import location_option
-from ebbtide.core.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, duration
+from ebbtide.core.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, duration, is_finite
 
 if TYPE_CHECKING:
     from ebbtide.runtime.query import Query
@@ -88,7 +88,7 @@ def _results(queries: Sequence[Query], location: str) -> None:
         root = query.engine.root_of(query.name)
         now = last_now(kept_entries(root))
         rows = snapshot(root, query.schema, now)
-        click.echo(f"\n{query.name} at {moment(now)}:")
+        click.echo(f"\n{query.name}{f' at {moment(now)}' if is_finite(now) else ''}:")
         if len(rows) <= _FEW:
             show(columns_of(query.schema), rows, "table")
         else:
