@@ -162,7 +162,8 @@ class LocalRunner:
             json.dumps([name, reason.value, str(a.row), a.op and a.op.value])
             for name, a, reason in refused
         ]
-        shards[0] = pa.concat_tables([shards[0], ready.texts(UNUSED, unused)])
+        texts = ready.wide(UNUSED, ready.texts(UNUSED, unused))
+        shards[0] = pa.concat_tables([shards[0], texts])
         return shards
 
 

@@ -25,7 +25,7 @@ from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Ints
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, net, payload, row_types, where
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, payload, row_types, where
 from ebbtide.state.columns import ints
 from ebbtide.state.layout import Layout
 
@@ -50,7 +50,7 @@ class Held:
         if times.now > times.before:
             due = area.moved(times.before + 1, times.now).changes
             if due.num_rows:
-                changes = net(pa.concat_tables([changes, _woken(due, changes.schema)]))
+                changes = cancel(pa.concat_tables([changes, _woken(due, changes.schema)]))
         begun = ints(changes, FROM) <= times.now
         area = area.insert(_waiting(where(changes, ~begun), area.layout.schema))
         return Result(where(changes, begun), (area.reorganize(times.now - 1),))

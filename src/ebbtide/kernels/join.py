@@ -24,7 +24,7 @@ import pyarrow as pa
 from ebbtide.kernels.condition import Condition, Side, hashed, joined_rows, joined_schema, partners
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import Found, SweepArea
-from ebbtide.state.batch import DIFF, FROM, TO, concat, net
+from ebbtide.state.batch import DIFF, FROM, TO, cancel
 from ebbtide.state.columns import ints
 from ebbtide.state.layout import Layout
 
@@ -64,9 +64,8 @@ def paired(condition: Condition, left: Side, right: Side) -> Batch:
         product(condition, left.new, right.all),
         product(condition, left.before, right.new),
     ]
-    changes = concat(parts, parts[0].schema)
-    # Positive changes alone cannot cancel each other.
-    return net(changes) if (ints(changes, DIFF) < 0).any() else changes
+    # There may be many pairs, so they are not copied into one piece.
+    return cancel(pa.concat_tables(parts))
 
 
 def product(condition: Condition, left: Found, right: Found) -> Batch:

@@ -38,6 +38,7 @@ from ebbtide.state.batch import (
     FROM,
     TO,
     batch_schema,
+    cancel,
     concat,
     from_changes,
     negated,
@@ -80,7 +81,7 @@ class Rstream:
         facts = concat(parts, self.output((changes.schema,)))
         final = new is not None and new <= times.horizons[0]
         return Result(
-            net(facts) if (ints(facts, DIFF) < 0).any() else facts,
+            cancel(facts),
             (settled(rows, changes, times.now if final else NEG_INF), _moved(first, old, new)),
         )
 

@@ -52,6 +52,7 @@ from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.runtime.columnar import Columnar
 from ebbtide.runtime.columns import Columns
+from ebbtide.runtime.reads import Reads, joined_reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,19 @@ class Side:
 class Chosen:
     """A kernel, its inputs, the schema of what it emits, and which of that is the operator's.
 
-    ``conditions`` are left to Spark, over the operator's columns.
+    A column that nobody reads is None.  ``conditions`` are left to Spark, over the operator's
+    columns.
     """
 
     kernel: Kernel
     inputs: tuple[Side, ...]
     output: Schema
-    kept: tuple[int, ...] | None = None
+    kept: tuple[int | None, ...] | None = None
     conditions: tuple[Expression, ...] = ()
 
 
-def choose(node: Relation) -> Chosen:
-    """The kernel of an operator."""
+def choose(node: Relation, reads: Reads) -> Chosen:
+    """The kernel of an operator, of whose columns ``reads`` are read."""
     match node:
         case Distinct():
             return _rows(node, distinct.Distinct())
@@ -90,7 +92,7 @@ def choose(node: Relation) -> Chosen:
         case Intersection():
             return _rows(node, intersection.Intersection(node.all))
         case Product() | Join():
-            return _join(node)
+            return _join(node, joined_reads(node, reads))
         case SemiJoin() | AntiJoin() | OuterJoin():
             return _matched(node)
         case Aggregate():
@@ -122,17 +124,18 @@ def _rows(node: Relation, kernel: Kernel) -> Chosen:
     return Chosen(kernel, sides, positional(node.schema))
 
 
-def _join(node: Product | Join) -> Chosen:
+def _join(node: Product | Join, reads: Reads) -> Chosen:
     predicate = node.predicate if isinstance(node, Join) else None
     split = split_condition(predicate, node.left.schema, node.right.schema)
-    sides, condition, kept = _sides(node.left, node.right, split.left, split.right)
+    sides, condition, kept = _sides(node.left, node.right, split.left, split.right, reads)
     output = Schema(tuple(Column(f"c{i}", t.type) for i, t in enumerate(_both(sides))))
     return Chosen(join.Join(condition), sides, output, kept, split.rest)
 
 
 def _matched(node: SemiJoin | AntiJoin | OuterJoin) -> Chosen:
     split = split_condition(node.predicate, node.left.schema, node.right.schema)
-    sides, condition, kept = _sides(node.left, node.right, split.left, split.right)
+    reads = frozenset(range(len(node.left.schema) + len(node.right.schema)))
+    sides, condition, kept = _sides(node.left, node.right, split.left, split.right, reads)
     if split.rest:
         given = _joined_columns(node, sides)
         condition = Condition(condition.left, condition.right, Columnar(split.residual, given))
@@ -154,19 +157,22 @@ def _sides(
     right: Relation,
     left_keys: tuple[Expression, ...],
     right_keys: tuple[Expression, ...],
-) -> tuple[tuple[Side, Side], Condition, tuple[int, ...]]:
-    """Both sides' columns followed by their keys, and which of the joined columns are rows'."""
-    sides = (
-        Side((*all_of(left), *left_keys), left_keys),
-        Side((*all_of(right), *right_keys), right_keys),
-    )
-    keys = range(len(left_keys))
-    condition = Condition(
-        tuple(len(left.schema) + i for i in keys), tuple(len(right.schema) + i for i in keys)
-    )
-    width = len(sides[0].columns)
-    kept = (*range(len(left.schema)), *range(width, width + len(right.schema)))
-    return sides, condition, kept
+    reads: Reads,
+) -> tuple[tuple[Side, Side], Condition, tuple[int | None, ...]]:
+    """Both sides' columns that are read and their keys, and where the joined columns are."""
+    rows = (*all_of(left), *all_of(right))
+    mine, theirs = Columns(), Columns()
+    kept: list[int | None] = []
+    for place, column in enumerate(rows):
+        side = mine if place < len(left.schema) else theirs
+        kept.append(side.place(column) if place in reads else None)
+    condition = Condition(mine.places(left_keys), theirs.places(right_keys))
+    width = len(mine.expressions)
+    for place in range(len(left.schema), len(rows)):
+        found = kept[place]
+        kept[place] = None if found is None else width + found
+    sides = Side(tuple(mine.expressions), left_keys), Side(tuple(theirs.expressions), right_keys)
+    return sides, condition, tuple(kept)
 
 
 def _both(sides: tuple[Side, Side]) -> tuple[Expression, ...]:

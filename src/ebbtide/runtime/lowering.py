@@ -6,12 +6,12 @@ by the key that its kernel needs.  What the engine cannot run is refused here, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from ebbtide.algebra.combination import UnionAll
-from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.operators import operator
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
@@ -34,6 +34,7 @@ from ebbtide.runtime.physical import (
     Physical,
     Producer,
 )
+from ebbtide.runtime.reads import Reads, all_reads, reads_below
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +73,26 @@ class _Lowering:
     admissions: dict[int, int] = field(default_factory=dict)
     nodes: dict[str, Relation] = field(default_factory=dict)
 
-    def flows(self, relation: Relation) -> list[_Flow]:
-        """The changes of a relation; a union has several."""
+    def flows(self, relation: Relation, reads: Reads) -> list[_Flow]:
+        """The changes of a relation, of whose columns ``reads`` are read; a union has several."""
         node = operator(relation)
+        of_inputs = reads_below(node, reads)
         match node:
             case Stream() | StaticTable() | ChangingTable():
                 return [self._source(node.declaration)]
             case Values():
                 return [self._values(node)]
             case UnionAll():
-                left, right = self.flows(node.left), self.flows(node.right)
+                left, right = map(self.flows, node.children, of_inputs)
                 return [*left, *(_named_as(flow, node.schema) for flow in right)]
             case _ if is_linear(node):
                 linear = cast(Linear, node)
-                return [self._piped(flow, linear) for flow in self.flows(linear.input)]
+                return [self._piped(flow, linear) for flow in self.flows(linear.input, *of_inputs)]
             case _:
-                below = [self.flows(child) for child in node.children]
+                below = list(map(self.flows, node.children, of_inputs))
                 if isinstance(node, Window):
                     below = [[_timed(flow, node) for flow in flows] for flows in below]
-                return [self._operator(node, choose(node), below)]
+                return [self._operator(node, choose(node, reads), below)]
 
     def output(self, relation: Relation) -> None:
         """The edges of what the query emits.
@@ -98,7 +100,7 @@ class _Lowering:
         What the last stage makes stays in its shard.  All else passes an exchange on its way,
         where equal rows meet and different ones spread over the shards.
         """
-        flows = self.flows(relation)
+        flows = self.flows(relation, all_reads(relation))
         last = max((operator.stage for operator in self.operators), default=0)
         for flow in flows:
             pipe = replace(flow.pipe, schema=relation.schema)
@@ -182,7 +184,7 @@ class _Lowering:
                 self.edges.append(Edge(flow.producer, pipe, number, index, keys, flow.lines))
         made = replace(source_pipe(chosen.output), schema=node.schema)
         if chosen.kept is not None:
-            made = replace(made, columns=tuple(Ref(chosen.output[i]) for i in chosen.kept))
+            made = replace(made, columns=tuple(map(_kept(chosen), chosen.kept, node.schema)))
         made = replace(made, conditions=tuple(map(made.resolve, chosen.conditions)))
         return _Flow(FromOperator(number), made, lines, stage)
 
@@ -221,6 +223,15 @@ def _timed(flow: _Flow, node: Window) -> _Flow:
             "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
         )
     return replace(flow, lines=frozenset({(flow.source, time.column.name)}))
+
+
+def _kept(chosen: Chosen) -> Callable[[int | None, Column], Expression]:
+    """The operator's column at a place of what its kernel emits; what nobody reads is NULL."""
+
+    def column(place: int | None, named: Column) -> Expression:
+        return Literal(None, named.type) if place is None else Ref(chosen.output[place])
+
+    return column
 
 
 def _named_as(flow: _Flow, schema: Schema) -> _Flow:

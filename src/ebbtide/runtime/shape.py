@@ -100,10 +100,14 @@ class Shape:
         ]
         return pa.Table.from_arrays(arrays, schema=target)
 
-    def rows(self, tag: int, changes: Any) -> Any:
-        """A batch of changes as rows of a tag."""
-        count = changes.num_rows
-        given = dict(zip([*self.slots(tag), FROM, TO, DIFF], changes.columns, strict=True))
+    def narrow(self, tag: int, changes: Any) -> Any:
+        """A batch of changes with the names of the tag's slots, and no other columns."""
+        return changes.rename_columns([*self.slots(tag), FROM, TO, DIFF])
+
+    def wide(self, tag: int, narrow: Any) -> Any:
+        """Rows of a tag with all columns of this shape."""
+        given = dict(zip(narrow.column_names, narrow.columns, strict=True))
+        count = narrow.num_rows
         arrays = []
         for field in self.arrow:
             if field.name == TAG:
@@ -114,12 +118,17 @@ class Shape:
                 arrays.append(pa.nulls(count, field.type))
         return pa.Table.from_arrays(arrays, schema=self.arrow)
 
+    def rows(self, tag: int, changes: Any) -> Any:
+        """A batch of changes as rows of a tag."""
+        return self.wide(tag, self.narrow(tag, changes))
+
     def texts(self, tag: int, texts: Sequence[str], diff: Sequence[int] | None = None) -> Any:
-        """Rows of text of a tag; no times belong to them."""
+        """Narrow rows of text of a tag; no times belong to them."""
         zeros, ones = ([value] * len(texts) for value in (0, 1))
         columns = [pa.array(values, pa.int64()) for values in (zeros, zeros, diff or ones)]
         arrays = [pa.array(texts, pa.string()), *columns]
-        return self.rows(tag, pa.Table.from_arrays(arrays, schema=batch_schema([pa.string()])))
+        table = pa.Table.from_arrays(arrays, schema=batch_schema([pa.string()]))
+        return self.narrow(tag, table)
 
     def text_of(self, table: Any, tag: int) -> list[str]:
         """The texts of a tag's rows."""

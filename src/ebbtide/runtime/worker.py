@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from ebbtide.runtime.admission import Admission, split, texts
 from ebbtide.runtime.archive import Archive
-from ebbtide.runtime.shape import DESCRIPTION, TAG, UNUSED, UNUSED_COLUMNS, Shape
+from ebbtide.runtime.shape import DESCRIPTION, SHARD, TAG, UNUSED, UNUSED_COLUMNS, Shape
 from ebbtide.runtime.state import Job, Place, Shard
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, concat, net
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,11 @@ class StageTask:
             yield from table.combine_chunks().to_batches()
 
     def run(self, rows: Any, shard: Shard) -> Iterator[Any]:
-        """The work on the rows of a shard."""
+        """The work on the rows of a shard, as rows of the next table."""
+        return (self.after.wide(tag, narrow) for tag, narrow in self.results(rows, shard))
+
+    def results(self, rows: Any, shard: Shard) -> Iterator[tuple[int, Any]]:
+        """What the rows of a shard come to, tag by tag, each with its own columns alone."""
         by_tag = _by_tag(rows, self.before)
         for job in self.jobs:
             inputs = tuple(self._input(by_tag, tags) for tags in job.inputs)
@@ -48,13 +52,18 @@ class StageTask:
             if isinstance(job.kernel, Admission):
                 changes, unused = split(changes)
                 said = _said(job.kernel.declaration.name, unused)
-                yield self.after.texts(UNUSED, said, unused.column(DIFF).to_pylist())
+                yield UNUSED, self.after.texts(UNUSED, said, unused.column(DIFF).to_pylist())
             for tag in job.emits:
-                yield self.after.rows(tag, changes)
-            yield self.after.texts(DESCRIPTION, [description])
+                yield tag, self.after.narrow(tag, changes)
+            yield DESCRIPTION, self.after.texts(DESCRIPTION, [description])
         for tag in (*self.carried, DESCRIPTION, UNUSED):
             if tag in by_tag:
-                yield _moved(by_tag[tag], tag, self.before, self.after)
+                yield tag, self._carried(by_tag[tag], tag)
+
+    def _carried(self, rows: Any, tag: int) -> Any:
+        """Rows of a tag in the slots that they have next."""
+        names = [*self.before.slots(tag), SHARD, FROM, TO, DIFF]
+        return rows.select(names).rename_columns([*self.after.slots(tag), SHARD, FROM, TO, DIFF])
 
     def _input(self, by_tag: dict[int, Any], tags: tuple[int, ...]) -> Any:
         batches = [self.before.changes(by_tag[tag], tag) for tag in tags if tag in by_tag]
@@ -84,7 +93,10 @@ class OutputTask:
 
     def run(self, rows: Any, shard: Shard) -> Any:
         """The work on the rows of a shard."""
-        by_tag = _by_tag(rows, self.before)
+        return self.written(_by_tag(rows, self.before), shard)
+
+    def written(self, by_tag: dict[int, Any], shard: Shard) -> Any:
+        """Writes what there is of each tag, and says so."""
         archive = Archive(self.place.root)
         said = self._texts(by_tag)
         if UNUSED in by_tag:
@@ -109,7 +121,8 @@ class OutputTask:
             names = [f"c{i}" for i in range(len(columns))]
             found.append(chosen.rename_columns([*names, FROM, TO, DIFF]))
         schema = batch_schema([f.type for f in found[0].schema][:-3])
-        return concat(found, schema) if self.net else net(concat(found, schema))
+        changes = concat(found, schema)
+        return changes if self.net else cancel(changes)
 
     def _unused(self, rows: Any) -> Any:
         said = zip(*map(json.loads, self.before.text_of(rows, UNUSED)), strict=True)
@@ -136,7 +149,16 @@ class LastTask:
 
     def run(self, rows: Any, shard: Shard) -> Any:
         """The work on the rows of a shard."""
-        return self.output.run(pa.concat_tables(self.stage.run(rows, shard)), shard)
+        found: dict[int, list[Any]] = {}
+        for tag, narrow in self.stage.results(rows, shard):
+            if narrow.num_rows:
+                found.setdefault(tag, []).append(narrow)
+        # Text of this stage has no shard, text that it was given has one.
+        by_tag = {
+            tag: pa.concat_tables(tables, promote_options="default")
+            for tag, tables in found.items()
+        }
+        return self.output.written(by_tag, shard)
 
 
 def shard_of_task() -> int:
@@ -170,13 +192,3 @@ def _by_tag(rows: Any, shape: Shape) -> dict[int, Any]:
         elif mask.any():
             found[tag] = rows.take(pa.array(np.flatnonzero(mask)))
     return found
-
-
-def _moved(rows: Any, tag: int, before: Shape, after: Shape) -> Any:
-    """Rows of a tag in the slots of another shape."""
-    names = [*before.slots(tag), FROM, TO, DIFF]
-    types = batch_schema([rows.column(name).type for name in before.slots(tag)])
-    changes = pa.Table.from_arrays([rows.column(name) for name in names], schema=types)
-    moved = after.rows(tag, changes)
-    place = moved.schema.get_field_index("shard")
-    return moved.set_column(place, moved.schema.field(place), rows.column("shard"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ebbtide.state.hashing import key_hash
-from ebbtide.state.netting import Codes, codes, consolidate, minus, negated, net
+from ebbtide.state.netting import Codes, cancel, codes, consolidate, minus, negated, net
 from ebbtide.state.table import (
     DIFF,
     FROM,
@@ -29,6 +29,7 @@ __all__ = [
     "TO",
     "Codes",
     "batch_schema",
+    "cancel",
     "codes",
     "concat",
     "consolidate",

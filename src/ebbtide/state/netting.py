@@ -71,6 +71,11 @@ def net(table: Any) -> Any:
     return pa.concat_tables([table.take(pa.array(single)), merged]).combine_chunks()
 
 
+def cancel(table: Any) -> Any:
+    """The changes without what they take back themselves; equal ones may stand side by side."""
+    return net(table) if (ints(table, DIFF) < 0).any() else table
+
+
 def _repeated(hashes: Hashes) -> Mask:
     """Which of the sorted hashes are there more than once."""
     same = hashes[1:] == hashes[:-1]

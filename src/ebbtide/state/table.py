@@ -31,6 +31,10 @@ TIMES = (
 )
 
 
+_FEW = 8
+"""So many changes are left out by looking past them."""
+
+
 def batch_schema(types: Iterable[Any]) -> Any:
     """The schema of batches whose rows have these types."""
     columns = [pa.field(f"c{i}", type_) for i, type_ in enumerate(types)]
@@ -74,9 +78,15 @@ def with_times(table: Any, valid_from: Ints, valid_to: Ints, diff: Ints) -> Any:
 
 def where(table: Any, mask: Mask) -> Any:
     """The changes for which the mask holds."""
-    if mask.all():
+    dropped = np.flatnonzero(~mask)
+    if len(dropped) == 0:
         return table
-    return table.take(pa.array(np.flatnonzero(mask)))
+    if len(dropped) > _FEW:
+        return table.filter(pa.array(mask))
+    starts, ends = [0, *(dropped + 1)], [*dropped, len(mask)]
+    # Slices are no copies.
+    slices = [table.slice(start, end - start) for start, end in zip(starts, ends, strict=True)]
+    return pa.concat_tables(slices)
 
 
 def last_end(horizon: Instant) -> Instant:

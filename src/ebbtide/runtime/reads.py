@@ -1,0 +1,70 @@
+"""Which columns of a relation somebody reads.
+
+Law: an operator's answer does not depend on the columns of its inputs that are not named here.
+Columns are named by position, since aliases give them other names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.combination import Join, Product, UnionAll
+from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.relation import Aggregate, Alias, Filter, Map, Relation, View
+from ebbtide.algebra.window import Coalesce, Rows, Split, Window
+from ebbtide.core.schema import Schema
+from ebbtide.core.tree import find
+
+Reads: TypeAlias = frozenset[int]
+
+
+def all_reads(relation: Relation) -> Reads:
+    """All columns of a relation."""
+    return frozenset(range(len(relation.schema)))
+
+
+def reads_below(node: Relation, reads: Reads) -> tuple[Reads, ...]:
+    """What is read of each input of an operator, of whose columns ``reads`` are read."""
+    match node:
+        case Alias() | View() | Coalesce() | Split():
+            return (reads,)
+        case Filter():
+            return (reads | _in((node.predicate,), node.input.schema),)
+        case Map():
+            chosen = (node.columns[i].expression for i in sorted(reads))
+            return (_in(chosen, node.input.schema),)
+        case Window(spec=spec) if not isinstance(spec, Rows):
+            return (reads | {node.input.schema.position(node.on)},)
+        case UnionAll():
+            return reads, reads
+        case Product() | Join():
+            return _of_sides(node, joined_reads(node, reads))
+        case Aggregate() if not any(call.call.function.ordered for call in node.calls):
+            keys = [named.expression for named in node.keys]
+            called = [e for named in node.calls for e in _of_call(named.call)]
+            return (_in((*keys, *called), node.input.schema),)
+        case _:
+            return tuple(map(all_reads, node.children))
+
+
+def joined_reads(node: Product | Join, reads: Reads) -> Reads:
+    """What is read of both sides together, the condition included."""
+    return reads | _in((node.predicate,), node.schema) if isinstance(node, Join) else reads
+
+
+def _of_sides(node: Product | Join, reads: Reads) -> tuple[Reads, Reads]:
+    width = len(node.left.schema)
+    left = frozenset(i for i in reads if i < width)
+    return left, frozenset(i - width for i in reads if i >= width)
+
+
+def _of_call(call: AggregateCall) -> tuple[Expression, ...]:
+    filters = () if call.filter is None else (call.filter,)
+    return (*call.arguments, *filters, *(key.expression for key in call.order))
+
+
+def _in(expressions: Iterable[Expression], schema: Schema) -> Reads:
+    refs = (ref for expression in expressions for ref in find(expression, Ref))
+    return frozenset(schema.index(ref.column) for ref in refs)
