@@ -21,6 +21,7 @@ _COMMANDS = (
     "timeline",
     "state",
     "demo",
+    "bench",
     "doctor",
 )
 

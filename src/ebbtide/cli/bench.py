@@ -1,0 +1,41 @@
+"""``ebbtide bench``: how fast it is on this machine, beside others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+
+@click.command("bench")
+@click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
+@click.option(
+    "--repeats", default=3, show_default=True, help="Runs; their median counts."
+)
+@click.option("--flink", metavar="PYTHON", help="The Python of an environment that has PyFlink.")
+@click.option("--json", "json_path", metavar="PATH", help="Write the figures to this file, too.")
+def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -> None:
+    """Measure Ebbtide beside Spark alone, and beside Flink where it is installed.
+
+    Every answer is checked before a figure is taken. With two million rows it takes minutes.
+    """
+    from ebbtide.bench.figures import as_json, as_table
+    from ebbtide.bench.speed import measured
+    from ebbtide.runtime.session import start_spark
+
+    peer = None if flink is None else Path(flink)
+    with TemporaryDirectory() as work:
+        spark = start_spark(log=f"{work}/spark.log")
+        try:
+            said = measured(spark, Path(work), rows, repeats, _say, peer)
+            figures = list(said)
+        finally:
+            spark.stop()
+    if json_path is not None:
+        Path(json_path).write_text(as_json(figures) + "\n", encoding="utf-8")
+    click.echo(as_table(figures))
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
