@@ -10,9 +10,7 @@ import click
 
 @click.command("bench")
 @click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
-@click.option(
-    "--repeats", default=3, show_default=True, help="Runs; their median counts."
-)
+@click.option("--repeats", default=3, show_default=True, help="Runs; their median counts.")
 @click.option("--flink", metavar="PYTHON", help="The Python of an environment that has PyFlink.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the figures to this file, too.")
 def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -> None:
