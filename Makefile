@@ -7,6 +7,7 @@ SHELL := /bin/sh
 venv   := .venv
 bin    := $(venv)/bin
 ready  := $(venv)/.ready
+flink  := build/peers/flink/bin/python
 pip    := $(bin)/python -m pip -qq --disable-pip-version-check --no-input
 pytest := $(bin)/python -m pytest --quiet
 # Two workers: the suite is sized for two cores. Tests of one group, such as those that share a
@@ -19,10 +20,10 @@ quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers 
   $(addprefix src/ebbtide/,core algebra reference sql analysis drawing builder.py) \
   --ignore=tests/unit/state --ignore=tests/unit/runtime --ignore=tests/unit/cli
 
-.PHONY: help test unit check properties demo docs drawings wheel format lock clean java
+.PHONY: help test unit check properties bench bench-peers demo docs drawings wheel format lock clean java
 
 help: ## list the verbs
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 test: java $(ready) ## check, then the whole test suite
 	@$(MAKE) --no-print-directory check
@@ -39,6 +40,14 @@ check: $(ready) ## lint, format, types, layers
 
 properties: $(ready) ## the law, with many examples per property
 	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels
+
+bench: java $(ready) ## measure, with expected answers, and write benchmarks/results.json and README's table
+	$(bin)/ebbtide bench --json benchmarks/results.json $(if $(wildcard $(flink)),--flink $(flink))
+	$(bin)/python scripts/figures.py
+
+bench-peers: ## install Flink in an environment of its own, for make bench
+	@python=$$(scripts/find-python) || exit 1; "$$python" -m venv --clear $(dir $(flink))..
+	$(flink) -m pip -qq --disable-pip-version-check --no-input install 'apache-flink==2.3.*'
 
 demo: java $(ready) ## the main job, on this machine
 	@$(bin)/python -m ebbtide.demo

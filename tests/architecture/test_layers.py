@@ -36,11 +36,12 @@ ALLOWED = {
     "kernels": May("errors config core state", "numba numpy pyarrow"),
     "drawing": May("errors config core"),
     "builder": May(),
-    "runtime": May(f"{BELOW_RUNTIME} builder", "numpy pandas pyarrow pyspark"),
+    "runtime": May(f"{BELOW_RUNTIME} builder", "numpy pandas py4j pyarrow pyspark"),
     "testing": May("errors config core algebra reference", "hypothesis"),
     "dashboard": May(f"{BELOW_RUNTIME} runtime"),
     "demo": May(f"{BELOW_RUNTIME} runtime testing"),
-    "cli": May(f"{BELOW_RUNTIME} runtime dashboard demo drawing", "click rich"),
+    "bench": May(f"{BELOW_RUNTIME} runtime", "numpy pyarrow pyspark pyflink"),
+    "cli": May(f"{BELOW_RUNTIME} runtime dashboard demo bench drawing", "click rich"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.
     "": May("errors config core algebra reference sql analysis optimizer runtime builder"),
 }

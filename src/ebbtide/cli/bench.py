@@ -18,21 +18,24 @@ def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -
 
     Every answer is checked before a figure is taken. With two million rows it takes minutes.
     """
+    from ebbtide.bench import speed, steps
     from ebbtide.bench.figures import as_json, as_table
-    from ebbtide.bench.speed import measured
     from ebbtide.runtime.session import start_spark
 
     peer = None if flink is None else Path(flink)
     with TemporaryDirectory() as work:
         spark = start_spark(log=f"{work}/spark.log")
         try:
-            said = measured(spark, Path(work), rows, repeats, _say, peer)
-            figures = list(said)
+            figures = [
+                *speed.measured(spark, Path(work), rows, repeats, _say, peer),
+                *steps.measured(spark, Path(work), _say),
+            ]
         finally:
             spark.stop()
+    text = as_json(figures)
     if json_path is not None:
-        Path(json_path).write_text(as_json(figures) + "\n", encoding="utf-8")
-    click.echo(as_table(figures))
+        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    click.echo(as_table(text))
 
 
 def _say(text: str) -> None:

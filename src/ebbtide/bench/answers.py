@@ -1,0 +1,76 @@
+"""What the right answers are, computed plainly with NumPy from all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ebbtide.bench.data import KEYS, Readings
+
+MINUTE_MS = 60_000
+WINDOW_MS = 5 * MINUTE_MS
+BAND_MS = 5000
+
+Answer: TypeAlias = Mapping[int, float]
+"""A number for each key."""
+
+_Valid: TypeAlias = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.bool_]]
+
+
+def means(rows: Readings, at: int) -> Answer:
+    """The mean of each key's values in the last five minutes."""
+    keys, values = _valid(rows, at, WINDOW_MS)
+    sums, counts = np.bincount(keys, values, KEYS), np.bincount(keys, minlength=KEYS)
+    return {int(k): float(sums[k] / counts[k]) for k in np.flatnonzero(counts)}
+
+
+def tops(rows: Readings, at: int) -> Answer:
+    """The greatest of each key's values in the last five minutes."""
+    keys, values = _valid(rows, at, WINDOW_MS)
+    best = np.full(KEYS, -np.inf)
+    np.maximum.at(best, keys, values)
+    return {int(k): float(best[k]) for k in np.flatnonzero(best > -np.inf)}
+
+
+def counts(rows: Readings, at: int) -> Answer:
+    """How many rows each key had in the five minutes before the last full minute."""
+    last = at // MINUTE_MS * MINUTE_MS
+    keys, _ = _valid(rows, last, WINDOW_MS)
+    found = np.bincount(keys, minlength=KEYS)
+    return {int(k): float(found[k]) for k in np.flatnonzero(found)}
+
+
+def pairs(left: Readings, right: Readings, at: int) -> Answer:
+    """The sum of both values over each key's pairs of rows of the last five seconds."""
+    (a, x), (b, y) = _valid(left, at, BAND_MS), _valid(right, at, BAND_MS)
+    n, m = np.bincount(a, minlength=KEYS), np.bincount(b, minlength=KEYS)
+    total = np.bincount(a, x, KEYS) * m + np.bincount(b, y, KEYS) * n
+    return {int(k): float(total[k]) for k in np.flatnonzero(n * m)}
+
+
+def windows_of_keys(rows: Readings) -> int:
+    """How many pairs of a key and a window, five minutes every minute, have rows."""
+    ends = rows.at // MINUTE_MS
+    found = {(int(k), int(w)) for k, w in np.unique(np.stack([rows.key, ends], 1), axis=0).tolist()}
+    return len({(k, w + i) for k, w in found for i in range(WINDOW_MS // MINUTE_MS)})
+
+
+def pairs_in_band(left: Readings, right: Readings) -> int:
+    """How many pairs of rows of one key are at most five seconds apart."""
+    total = 0
+    span = int(max(left.at.max(), right.at.max())) + 3 * BAND_MS
+    mine = np.sort(right.key * span + right.at)
+    theirs = left.key * span + left.at
+    total += int(np.searchsorted(mine, theirs + BAND_MS, "right").sum())
+    total -= int(np.searchsorted(mine, theirs - BAND_MS, "left").sum())
+    return total
+
+
+def _valid(
+    rows: Readings, at: int, size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    mask = (rows.at <= at) & (at < rows.at + size)
+    return rows.key[mask], rows.value[mask]
