@@ -84,13 +84,19 @@ def _steps(spark: SparkSession, data: Path, sql: str, root: Path) -> tuple[float
         f" PROGRESS FOR at AS at - INTERVAL 1 SECOND) FROM FILES '{data}' FORMAT csv"
         " OPTIONS (header 'false', maxFilesPerTrigger '1')"
     )
+    before = _jobs(spark)
     run = engine.query(sql, name="steps").start(trigger={"availableNow": True})
     run.await_termination()
     query: Any = run.streaming
-    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(str(query.runId))
-    found = _milliseconds(query), len(jobs) / len(query.recentProgress)
+    found = _milliseconds(query), (_jobs(spark) - before) / len(query.recentProgress)
     run.stop()
     return found
+
+
+def _jobs(spark: SparkSession) -> int:
+    """How many jobs Spark has run so far."""
+    context: Any = spark.sparkContext._jsc
+    return int(context.sc().dagScheduler().numTotalJobs())
 
 
 def _grown(spark: SparkSession, root: Path, live: int, keys: int) -> float:
