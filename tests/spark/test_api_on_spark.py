@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
