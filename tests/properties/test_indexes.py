@@ -34,6 +34,7 @@ from ebbtide.kernels.turns import steps
 from ebbtide.runtime.kernels import choose
 from ebbtide.runtime.linear import is_linear
 from ebbtide.runtime.lowering import lower
+from ebbtide.runtime.reads import all_reads
 from ebbtide.runtime.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
@@ -64,8 +65,11 @@ def claims_of(plan: Relation) -> dict[tuple[str, str], Claim]:
     operators = [o for o in lowered.physical.operators if not o.name.startswith("admission")]
     found = {}
     for operator, node in zip(operators, stateful(analysis.root), strict=True):
-        chosen = choose(node.relation)
-        given_schemas = (batch_schema(arrow_type(c.type) for c in s) for s in operator.inputs)
+        # With all columns, whether they are read or not: keys are named by their expressions.
+        chosen = choose(node.relation, all_reads(node.relation))
+        given_schemas = (
+            batch_schema(arrow_type(c.type) for c in side.columns) for side in chosen.inputs
+        )
         layouts = chosen.kernel.areas(tuple(given_schemas))
         for store in node.stores:
             layout, columns = layouts[store.input], chosen.inputs[store.input].columns
