@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -16,8 +16,6 @@ BAND_MS = 5000
 
 Answer: TypeAlias = Mapping[int, float]
 """A number for each key."""
-
-_Valid: TypeAlias = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.bool_]]
 
 
 def means(rows: Readings, at: int) -> Answer:
@@ -60,13 +58,12 @@ def windows_of_keys(rows: Readings) -> int:
 
 def pairs_in_band(left: Readings, right: Readings) -> int:
     """How many pairs of rows of one key are at most five seconds apart."""
-    total = 0
     span = int(max(left.at.max(), right.at.max())) + 3 * BAND_MS
     mine = np.sort(right.key * span + right.at)
     theirs = left.key * span + left.at
-    total += int(np.searchsorted(mine, theirs + BAND_MS, "right").sum())
-    total -= int(np.searchsorted(mine, theirs - BAND_MS, "left").sum())
-    return total
+    upto = np.searchsorted(mine, theirs + BAND_MS, "right")
+    before = np.searchsorted(mine, theirs - BAND_MS, "left")
+    return int((upto - before).sum())
 
 
 def _valid(
