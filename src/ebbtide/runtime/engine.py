@@ -206,7 +206,7 @@ class Engine:
 
     def log_of(self, declaration: Declaration) -> FeedLog:
         """The log of a source that is fed by hand."""
-        return FeedLog(os.path.join(self.location, "feed", declaration.name.casefold()))
+        return FeedLog(f"{self.location}/feed/{declaration.name.casefold()}.jsonl")
 
     def entry_of(self, declaration: Declaration) -> Entry:
         """The catalog's entry of a source."""

@@ -6,9 +6,9 @@ takes a part of the log, from where the step before it ended.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -37,6 +37,8 @@ from ebbtide.sql.catalog import near
 
 Fed: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
+_ENDED = b"\n\n"
+
 
 @dataclass(frozen=True, slots=True)
 class FedRow:
@@ -56,37 +58,52 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class FeedLog:
-    """The log of one source below the engine's directory."""
+    """The log of one source: a file to which lines are added, below the engine's directory.
 
-    root: str
+    Positions are those of bytes, so a step reads only what came after the one before it.  An empty
+    line ends what was added at once; what a crash has left without one does not count.
+    """
+
+    path: str
 
     def append(self, entries: Iterable[FedRow | Advance]) -> None:
         """Adds entries at the end, all of them or none."""
-        lines = [_written(entry) for entry in entries]
-        os.makedirs(self.root, exist_ok=True)
-        temporary = f"{self.root}/.{uuid.uuid4().hex}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        lines = "".join(f"{_written(entry)}\n" for entry in entries)
+        if not lines:
+            return
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with open(self.path, "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.truncate(self._end())
+            file.write(f"{lines}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, f"{self.root}/{len(self._files()):012d}.jsonl")
 
-    def read(self, position: int) -> list[tuple[int, FedRow | Advance]]:
-        """The entries from a position on, with their positions."""
-        found: list[tuple[int, FedRow | Advance]] = []
-        count = 0
-        for name in self._files():
-            with open(f"{self.root}/{name}", encoding="utf-8") as file:
-                for line in file:
-                    if count >= position:
-                        found.append((count, _read(line)))
-                    count += 1
-        return found
+    def read(self, position: int) -> tuple[list[tuple[int, FedRow | Advance]], int]:
+        """The entries from a position on, with their own positions, and where they end."""
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(position)
+                whole, ended, _ = file.read().rpartition(_ENDED)
+        except FileNotFoundError:
+            return [], position
+        found, place = [], position
+        for line in whole.split(b"\n") if ended else ():
+            if line:
+                found.append((place, _read(line)))
+            place += len(line) + 1
+        return found, position + len(whole) + len(ended)
 
-    def _files(self) -> list[str]:
-        if not os.path.isdir(self.root):
-            return []
-        return sorted(name for name in os.listdir(self.root) if name.endswith(".jsonl"))
+    def _end(self) -> int:
+        """Where the last whole addition ends."""
+        with open(self.path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - len(_ENDED)))
+            if size == 0 or file.read() == _ENDED:
+                return size
+            file.seek(0)
+            whole, ended, _ = file.read().rpartition(_ENDED)
+            return len(whole) + len(ended)
 
 
 def fed_rows(
@@ -183,7 +200,7 @@ def _written(entry: FedRow | Advance) -> str:
     )
 
 
-def _read(line: str) -> FedRow | Advance:
+def _read(line: bytes) -> FedRow | Advance:
     values = json.loads(line)
     if "advance" in values:
         return Advance(values["advance"])

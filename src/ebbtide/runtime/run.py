@@ -221,14 +221,14 @@ class Run:
         advances: dict[int, Instant] = {}
         moved = dict(positions)
         for source, log in self.logs.items():
-            entries = log.read(positions.get(str(source), 0))
+            entries, end = log.read(positions.get(str(source), 0))
             rows = [(place, entry) for place, entry in entries if isinstance(entry, FedRow)]
             promised = [entry.to for _, entry in entries if isinstance(entry, Advance)]
             tables.append(fed_table(shape, source, self.lowered.declarations[source], rows))
             if promised:
                 advances[source] = max(promised)
             if entries:
-                moved[str(source)] = entries[-1][0] + 1
+                moved[str(source)] = end
         arrived = arrow_arrivals(spark, shape, tables)
         return arrived, replace(step, advances=advances, positions=moved)
 

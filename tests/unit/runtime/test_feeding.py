@@ -1,5 +1,6 @@
 """Feeding by hand: what goes into the log of a source, and what is refused; no JVM."""
 
+import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from ebbtide import Engine
 from ebbtide.core.time import instant
 from ebbtide.errors import BindError, EbbtideError, SourceError
-from ebbtide.runtime.feed import Advance, FedRow
+from ebbtide.runtime.feed import Advance, FedRow, FeedLog
 
 SCRIPT = """
 CREATE STREAM bids (auction BIGINT, price DOUBLE, at TIMESTAMP,
@@ -33,7 +34,7 @@ def engine(tmp_path: Path) -> Engine:
 def fed(engine: Engine, name: str) -> list[FedRow | Advance]:
     """What the log of a source holds."""
     declaration = engine._fed_by_hand(name)
-    return [entry for _, entry in engine.log_of(declaration).read(0)]
+    return [entry for _, entry in engine.log_of(declaration).read(0)[0]]
 
 
 def refused(call: Any, *arguments: Any, **named: Any) -> EbbtideError:
@@ -145,3 +146,31 @@ def test_names_of_sources_have_near_matches(engine: Engine) -> None:
         assert error.hint == "did you mean auctions?"
     assert refused(engine.late, "selers").hint == "did you mean sellers?"
     assert isinstance(refused(engine.late, "recent"), SourceError)
+
+
+def test_a_log_is_read_from_where_the_last_reader_ended(tmp_path: Path) -> None:
+    log = FeedLog(f"{tmp_path}/feed/bids.jsonl")
+    assert log.read(0) == ([], 0)
+    log.append([FedRow("insert", (1,)), FedRow("insert", (2,))])
+    first, end = log.read(0)
+    assert [entry for _, entry in first] == [FedRow("insert", (1,)), FedRow("insert", (2,))]
+    log.append([])
+    assert log.read(end) == ([], end)
+    log.append([Advance(5)])
+    ((place, entry),), last = log.read(end)
+    assert (place, entry) == (end, Advance(5))
+    assert log.read(0) == ([*first, (end, Advance(5))], last)
+
+
+@pytest.mark.parametrize("left", [b"{", b'{"advance": 7}\n', b'{"advance": 7}\n{"adv'])
+def test_what_was_added_in_part_does_not_count(tmp_path: Path, left: bytes) -> None:
+    log = FeedLog(f"{tmp_path}/feed/bids.jsonl")
+    os.makedirs(os.path.dirname(log.path))
+    for before in ([], [Advance(5)]):
+        log.append(before)
+        whole = log.read(0)
+        with open(log.path, "ab") as file:
+            file.write(left)
+        assert log.read(0) == whole
+    log.append([Advance(6)])
+    assert [entry for _, entry in log.read(0)[0]] == [Advance(5), Advance(6)]
