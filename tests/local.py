@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 from binascii import crc32
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from tests.histories import Fed
 
 from ebbtide.core.admission import Arrival, Op, Reason
 from ebbtide.core.admission.refusal import refusal, times_of
 from ebbtide.core.change import Change
-from ebbtide.core.declaration import TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.kernels.kernel import Times
 from ebbtide.reference.scalar import evaluator
 from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.arrivals import Arrivals, Seen
@@ -37,14 +38,6 @@ from ebbtide.runtime.staging import Moment, Staging
 from ebbtide.runtime.state import Place, Shard
 from ebbtide.state.batch import from_changes, to_changes
 from ebbtide.state.manifest import Manifest, Manifests
-
-
-@dataclass(frozen=True)
-class Fed:
-    """What a source gets in a step."""
-
-    arrivals: tuple[Arrival, ...] = ()
-    advance: Instant | None = None
 
 
 @dataclass
@@ -85,7 +78,7 @@ class LocalRunner:
         moment = previous.details["now"] if previous else NEG_INF
         times = self.staging.times(tuple(after), moment)
         if not self.collects:
-            times = {n: _uncollected(t) for n, t in times.items()}
+            times = uncollected(times)
         texts = self._run(admitted, refused, Moment(before, tuple(after), times))
         record = Record(self.version, self.shards, self.staging.names, texts)
         seen = Seen(tuple(after), {})
@@ -220,15 +213,9 @@ def _piped(
     return from_changes(changes, target), np.array(goes, int)
 
 
-def _uncollected(times: Any) -> Any:
-    from dataclasses import replace
-
-    return replace(times, horizons=tuple(NEG_INF for _ in times.horizons))
-
-
-def is_static(lowered: Lowered, name: str) -> bool:
-    """Whether a source is all there at the first step."""
-    return any(
-        isinstance(d, TableDeclaration) and d.static and d.name == name
-        for d in lowered.declarations
-    )
+def uncollected(times: Mapping[int, Times]) -> dict[int, Times]:
+    """The times of operators that collect nothing: all that has come may still be touched."""
+    return {
+        number: replace(its, horizons=tuple(NEG_INF for _ in its.horizons))
+        for number, its in times.items()
+    }

@@ -7,9 +7,11 @@ operator of the stage a task yields exactly one description.
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -161,12 +163,27 @@ class LastTask:
         return self.output.written(by_tag, shard)
 
 
+_SETTLING = 8
+_tasks = count()
+
+
 def shard_of_task() -> int:
     """The shard that this task is: the number of its partition."""
     from pyspark import TaskContext
 
+    _settle()
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()
+
+
+def _settle() -> None:
+    """Spares the collector of garbage what this process has loaded and keeps for good.
+
+    Spark collects after every task, and the next one waits for it: with all modules in sight that
+    takes longer than a small step's own work.
+    """
+    if next(_tasks) < _SETTLING:
+        gc.freeze()
 
 
 def _said(source: str, unused: Any) -> list[str]:
