@@ -160,7 +160,8 @@ class SweepArea:
             segments=tuple(s for s in self.segments if s not in ended),
             expired=self.expired + sum(segment.rows for segment in ended),
         )
-        return kept._merge(merges(kept.segments, self.layout.newest), horizon)
+        groups = merges(kept.segments, self.layout.newest, timeless=horizon == NEG_INF)
+        return kept._merge(groups, horizon)
 
     def compact(self, horizon: int = NEG_INF) -> SweepArea:
         """The area with one segment for every bucket of time, and all that cancels gone."""

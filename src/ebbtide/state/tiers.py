@@ -60,9 +60,17 @@ def cut(valid_to: Ints, width: int) -> Iterator[Ints]:
         yield places[parts == number]
 
 
-def merges(segments: Iterable[Segment], newest: bool = False) -> list[tuple[Segment, ...]]:
-    """The groups of segments that are to become one; ``newest`` is the layout's."""
+def merges(
+    segments: Iterable[Segment], newest: bool = False, timeless: bool = False
+) -> list[tuple[Segment, ...]]:
+    """The groups of segments that are to become one; ``newest`` is the layout's.
+
+    Where rows do not go with time, ``timeless``, those that cancel may lie in different buckets
+    for ever, so all buckets are looked at together.
+    """
     listed = list(segments)
+    if timeless and not newest and listed and _cancels(listed):
+        return [tuple(listed)]
     width = bucket_width((segment.to_min, segment.to_max) for segment in listed)
     result: list[tuple[Segment, ...]] = []
     for members in buckets(listed, width):

@@ -145,6 +145,18 @@ def test_the_order_of_arrival_leaves_no_trace(changes, seed, tmp_path_factory) -
     assert names[0] == names[1]
 
 
+def test_what_cancels_goes_even_if_no_time_lets_it_go() -> None:
+    """Rows come in segments with bounds of their own, and go in others."""
+    area = SweepArea(LAYOUT)
+    rows = [Change((key, "x"), NEG_INF, 10 * key + 1) for key in range(300)]
+    for first in (0, 100, 200):
+        area = area.insert(from_changes(rows[first : first + 100], SCHEMA)).reorganize(NEG_INF)
+    for first, last in ((0, 250), (250, 300)):
+        gone = [-row for row in rows[first:last]]
+        area = area.insert(from_changes(gone, SCHEMA)).reorganize(NEG_INF)
+    assert area.segments == ()
+
+
 def test_only_the_newest_row_of_a_key_counts() -> None:
     area = SweepArea(Layout("lines", SCHEMA, (0,), newest=True))
     for version in range(30):
