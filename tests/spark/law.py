@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from tests.histories import Fed, Oracle
 
-from ebbtide.core.admission import Admission, Arrival, Op, Step, admit, begin
 from ebbtide.core.change import Change, consolidate, until
-from ebbtide.core.declaration import Declaration
 from ebbtide.reference import evaluate
 from ebbtide.runtime.engine import Engine
 from ebbtide.runtime.journal import Journal
@@ -20,40 +19,6 @@ from ebbtide.runtime.query import Query
 from ebbtide.runtime.types import arrow_type
 from ebbtide.state.batch import batch_schema, concat, to_changes
 from ebbtide.testing import assert_snapshot_equal
-
-
-@dataclass
-class Feeding:
-    """What is fed to one source in a step: operations on rows, and perhaps a promise."""
-
-    rows: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
-    advance: int | None = None
-
-
-@dataclass
-class Oracle:
-    """The accepted input of each source, by the naive admission."""
-
-    inputs: dict[str, Admission]
-    offsets: dict[str, int]
-
-    @staticmethod
-    def of(declarations: Sequence[Declaration]) -> Oracle:
-        return Oracle({d.name: begin(d) for d in declarations}, {d.name: 0 for d in declarations})
-
-    def take(self, fed: Mapping[str, Feeding]) -> None:
-        for name, state in self.inputs.items():
-            feeding = fed.get(name, Feeding())
-            first = self.offsets[name]
-            arrivals = tuple(
-                Arrival(Op(op), row, first + i) for i, (op, row) in enumerate(feeding.rows)
-            )
-            self.offsets[name] = first + len(arrivals) + (feeding.advance is not None)
-            self.inputs[name] = admit(state, Step(arrivals, feeding.advance))
-
-    @property
-    def accepted(self) -> dict[str, tuple[Change, ...]]:
-        return {name: state.accepted for name, state in self.inputs.items()}
 
 
 def emitted(query: Query) -> tuple[Change, ...]:
@@ -77,13 +42,13 @@ def check(engine: Engine, query: Query, oracle: Oracle) -> None:
     assert_snapshot_equal(emitted(query), until(expected, now), now)
 
 
-def feed(engine: Engine, fed: Mapping[str, Feeding]) -> None:
+def feed(engine: Engine, fed: Mapping[str, Fed]) -> None:
     """Feeds a step's rows, in order."""
-    for name, feeding in fed.items():
-        for op, row in feeding.rows:
-            engine.feed(name, [row], op)
-        if feeding.advance is not None:
-            engine.advance(name, feeding.advance)
+    for name, what in fed.items():
+        for op, arrivals in groupby(what.arrivals, lambda arrival: arrival.op):
+            engine.feed(name, [arrival.row for arrival in arrivals], op and op.value)
+        if what.advance is not None:
+            engine.advance(name, what.advance)
 
 
 def some_rows(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from tests.histories import Fed, Oracle
 from tests.spark.files import as_csv, as_json, as_parquet, put
-from tests.spark.law import Feeding, Oracle, check, some_rows
+from tests.spark.law import check, some_rows
 
 from ebbtide.errors import SourceError, StateError
 from ebbtide.runtime.engine import Engine
@@ -41,17 +42,17 @@ def write_names(path: Path, names: list[tuple[int, str]], number: int) -> None:
     put(path / "n", number, as_parquet(columns))
 
 
-def write_step(path: Path, rng: random.Random, step: int) -> dict[str, Feeding]:
+def write_step(path: Path, rng: random.Random, step: int) -> dict[str, Fed]:
     low = max(0, 4 * step - 3)
     l_rows, r_rows = (some_rows(rng, 2, 5, low, low + 6) for _ in range(2))
     put(path / "l", step, as_json(["a", "b", "at"], l_rows))
     put(path / "r", step, as_csv(["a", "c", "at"], r_rows))
     fed = {
-        "l": Feeding([("insert", row) for row in l_rows]),
-        "r": Feeding([("insert", row) for row in r_rows]),
+        "l": Fed.of([("insert", row) for row in l_rows], 5 * step),
+        "r": Fed.of([("insert", row) for row in r_rows], 5 * step),
     }
     if step == 0:
-        fed["n"] = Feeding([("insert", row) for row in NAMES])
+        fed["n"] = Fed.of([("insert", row) for row in NAMES])
     return fed
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.spark.law import Feeding, Oracle, check, feed
+from tests.histories import Fed, Oracle
+from tests.spark.law import check, feed
 
 from ebbtide.runtime.engine import Engine
 
@@ -30,6 +31,12 @@ QUERIES = {
 }
 
 
+OPS = {
+    "s": ["insert", "insert", "delete", "replace"],
+    "t": ["upsert", "upsert", "end", "delete", "replace"],
+}
+
+
 def some_operations(rng: random.Random, ops: list[str], low: int) -> list[tuple[str, Any]]:
     return [
         (rng.choice(ops), (rng.randint(0, 2), rng.randint(0, 3), rng.randint(low, low + 6) * 10**6))
@@ -48,12 +55,7 @@ def test_corrections_reach_the_past(spark: SparkSession, tmp_path: Path, seed: i
     rng = random.Random(seed)
     for step in range(5):
         low = max(0, 4 * step - 4)
-        fed = {
-            "s": Feeding(some_operations(rng, ["insert", "insert", "delete", "replace"], low)),
-            "t": Feeding(
-                some_operations(rng, ["upsert", "upsert", "end", "delete", "replace"], low)
-            ),
-        }
+        fed = {name: Fed.of(some_operations(rng, ops, low), 5 * step) for name, ops in OPS.items()}
         feed(engine, fed)
         oracle.take(fed)
         engine.step()

@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from tests.spark.law import Feeding, Oracle, check, feed, some_rows
+from tests.histories import Fed, Oracle
+from tests.spark.law import check, feed, some_rows
 
 from ebbtide.runtime.engine import Engine
 
@@ -76,7 +77,7 @@ def test_every_step_shows_what_the_reference_says(spark: SparkSession, tmp_path:
     rng = random.Random(1)
     for step in range(3):
         fed = {
-            name: Feeding([("insert", row) for row in some_rows(rng, 2, 5, low, low + 6)])
+            name: Fed.of([("insert", row) for row in some_rows(rng, 2, 5, low, low + 6)], 5 * step)
             for name in ("l", "r")
             for low in [max(0, 4 * step - 3)]
         }

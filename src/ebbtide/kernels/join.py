@@ -17,13 +17,16 @@ begins after its end.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numba import njit
 
 from ebbtide.kernels.condition import Condition, Side, hashed, joined_rows, joined_schema, partners
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import Found, SweepArea
+from ebbtide.state.arrays import Ints
 from ebbtide.state.batch import DIFF, FROM, TO, cancel
 from ebbtide.state.columns import ints
 from ebbtide.state.layout import Layout
@@ -72,11 +75,29 @@ def product(condition: Condition, left: Found, right: Found) -> Batch:
     """Every matching pair over its common instants."""
     pairs = condition.pairs(left, right)
     mine, other = left.changes, right.changes
+    times = _common(*pairs, *_times(mine), *_times(other))
     rows = joined_rows(mine, other, pairs)
-    times = [
-        np.maximum(ints(mine, FROM)[pairs.left], ints(other, FROM)[pairs.right]),
-        np.minimum(ints(mine, TO)[pairs.left], ints(other, TO)[pairs.right]),
-        ints(mine, DIFF)[pairs.left] * ints(other, DIFF)[pairs.right],
-    ]
     schema = joined_schema(mine.schema, other.schema)
     return pa.Table.from_arrays([*rows.columns, *map(pa.array, times)], schema=schema)
+
+
+def _times(changes: Batch) -> tuple[Ints, Ints, Ints]:
+    return ints(changes, FROM), ints(changes, TO), ints(changes, DIFF)
+
+
+@njit(cache=True)
+def _common(
+    left: Ints, right: Ints,
+    left_from: Ints, left_to: Ints, left_diff: Ints,
+    right_from: Ints, right_to: Ints, right_diff: Ints,
+) -> Any:  # fmt: skip
+    """The common interval of each pair, and how often it counts."""
+    valid_from = np.empty(len(left), np.int64)
+    valid_to = np.empty(len(left), np.int64)
+    diff = np.empty(len(left), np.int64)
+    for pair in range(len(left)):
+        mine, other = left[pair], right[pair]
+        valid_from[pair] = max(left_from[mine], right_from[other])
+        valid_to[pair] = min(left_to[mine], right_to[other])
+        diff[pair] = left_diff[mine] * right_diff[other]
+    return valid_from, valid_to, diff

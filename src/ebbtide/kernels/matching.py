@@ -3,16 +3,16 @@
 Law: ``matches(left, right)`` has each pair ``(i, j)`` once for which ``left.codes[i]`` equals
 ``right.codes[j]``, is not negative, and the intervals of ``i`` and ``j`` overlap.
 
-The right rows are sorted by (code, valid_from).  Beside each stands the furthest ``valid_to`` of
-its key up to and including it, so that both ends of what a left row can meet are found by
-bisection: what begins before it ends, and, from the other side, the first row that reaches it.
+Both sides are sorted by (code, valid_from) and walked through together, so that what is read
+and written lies close together.  Beside each right row stands the furthest ``valid_to`` of its
+key up to and including it: the rows that end too early for one left row do so for all later ones.
 
     left                |------------)
-    right   |---)                             reach <= left.valid_from: skipped by bisection
+    right   |---)                             reach <= left.valid_from: left behind for good
               |------------)                  looked at
                 |---)                         looked at, and found to have ended
                             |-------)         looked at
-                                     |---)    valid_from >= left.valid_to: never reached
+                                     |---)    valid_from >= left.valid_to: not reached
 
 A code below zero is a key with a NULL in it: it equals nothing.
 """
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ebbtide.state.arrays import Ints
+from ebbtide.state.arrays import Ints, order_by
 
 
 class Spans(NamedTuple):
@@ -42,49 +42,33 @@ class Pairs(NamedTuple):
     right: Ints
 
 
+class _Sorted(NamedTuple):
+    """The spans of a side in the order of their codes and beginnings, and where they come from."""
+
+    places: Ints
+    valid_from: Ints
+    valid_to: Ints
+    starts: Ints
+
+
 def matches(left: Spans, right: Spans) -> Pairs:
     """The pairs of rows with equal keys and overlapping intervals."""
     if not len(left.codes) or not len(right.codes):
         return Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
-    if len(left.codes) < len(right.codes):
-        # Sorting costs more than probing, so the smaller side is sorted.
-        swapped = _probe(right, left)
-        return Pairs(swapped.right, swapped.left)
-    return _probe(left, right)
+    count = max(int(max(left.codes.max(), right.codes.max())) + 1, 0)
+    mine, others = _in_key_order(left, count), _in_key_order(right, count)
+    low, high, total = _bounds(*mine[1:], *others[1:], _reach(others.starts, others.valid_to))
+    ends = others.valid_to
+    return Pairs(*_fill(mine.places, mine.valid_from, others.places, ends, low, high, total))
 
 
-def _probe(left: Spans, right: Spans) -> Pairs:
-    top = int(max(left.codes.max(), right.codes.max())) + 1
-    order, starts = in_key_order(right.codes, right.valid_from, max(top, 0))
-    begins, ends = right.valid_from[order], right.valid_to[order]
-    reach = _reach(starts, ends)
-    low, high, total = _bounds(*left, starts, begins, ends, reach)
-    rows, places = _fill(left.valid_from, ends, low, high, total)
-    return Pairs(rows, order[places])
-
-
-def in_key_order(codes: Ints, times: Ints, count: int) -> tuple[Ints, Ints]:
-    """Positions by (code, time), without the codes below zero, and where each code starts."""
-    by_time = np.argsort(times, kind="stable")
-    return _spread(codes, by_time, count)  # type: ignore[no-any-return]
-
-
-@njit(cache=True)
-def _spread(codes: Ints, by_time: Ints, count: int) -> Any:
+def _in_key_order(spans: Spans, count: int) -> _Sorted:
+    """Without the codes below zero."""
+    order = order_by(spans.codes, spans.valid_from)
+    order = order[int((spans.codes < 0).sum()) :]
     starts = np.zeros(count + 1, np.int64)
-    for code in codes:
-        if code >= 0:
-            starts[code + 1] += 1
-    for code in range(count):
-        starts[code + 1] += starts[code]
-    place = starts[:-1].copy()
-    order = np.empty(starts[count], np.int64)
-    for row in by_time:
-        code = codes[row]
-        if code >= 0:
-            order[place[code]] = row
-            place[code] += 1
-    return order, starts
+    np.cumsum(np.bincount(spans.codes[order], minlength=count), out=starts[1:])
+    return _Sorted(order, spans.valid_from[order], spans.valid_to[order], starts)
 
 
 @njit(cache=True)
@@ -100,35 +84,49 @@ def _reach(starts: Ints, ends: Ints) -> Any:
 
 @njit(cache=True)
 def _bounds(
-    codes: Ints, lefts: Ints, rights: Ints, starts: Ints, begins: Ints, ends: Ints, reach: Ints
+    lefts: Ints,
+    rights: Ints,
+    left_starts: Ints,
+    begins: Ints,
+    ends: Ints,
+    starts: Ints,
+    reach: Ints,
 ) -> Any:
-    low = np.zeros(len(codes), np.int64)
-    high = np.zeros(len(codes), np.int64)
+    """For each left row which right rows to look at, and how many of them match in all."""
+    low = np.zeros(len(lefts), np.int64)
+    high = np.zeros(len(lefts), np.int64)
     total = 0
-    for row in range(len(codes)):
-        code = codes[row]
-        if code < 0:
-            continue
+    for code in range(len(starts) - 1):
         first, last = starts[code], starts[code + 1]
-        high[row] = _first_not_below(begins, first, last, rights[row])
-        low[row] = _first_above(reach, first, high[row], lefts[row])
-        for place in range(low[row], high[row]):
-            total += ends[place] > lefts[row]
+        bottom = top = first
+        for row in range(left_starts[code], left_starts[code + 1]):
+            while bottom < last and reach[bottom] <= lefts[row]:
+                bottom += 1
+            top = max(top, bottom)
+            if top > bottom and begins[top - 1] >= rights[row]:
+                top = _first_not_below(begins, bottom, top, rights[row])
+            while top < last and begins[top] < rights[row]:
+                top += 1
+            low[row], high[row] = bottom, top
+            for place in range(bottom, top):
+                total += ends[place] > lefts[row]
     return low, high, total
 
 
 @njit(cache=True)
-def _fill(lefts: Ints, ends: Ints, low: Ints, high: Ints, total: int) -> Any:
-    rows = np.empty(total, np.int64)
-    places = np.empty(total, np.int64)
+def _fill(
+    left_places: Ints, lefts: Ints, places: Ints, ends: Ints, low: Ints, high: Ints, total: int
+) -> Any:
+    mine = np.empty(total, np.int64)
+    others = np.empty(total, np.int64)
     found = 0
-    for row in range(len(low)):
+    for row in range(len(lefts)):
         for place in range(low[row], high[row]):
             if ends[place] > lefts[row]:
-                rows[found] = row
-                places[found] = place
+                mine[found] = left_places[row]
+                others[found] = places[place]
                 found += 1
-    return rows, places
+    return mine, others
 
 
 @njit(cache=True)
@@ -136,17 +134,6 @@ def _first_not_below(values: Ints, first: int, last: int, bound: int) -> int:
     while first < last:
         middle = (first + last) // 2
         if values[middle] < bound:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@njit(cache=True)
-def _first_above(values: Ints, first: int, last: int, bound: int) -> int:
-    while first < last:
-        middle = (first + last) // 2
-        if values[middle] <= bound:
             first = middle + 1
         else:
             last = middle

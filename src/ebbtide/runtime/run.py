@@ -181,13 +181,18 @@ class Run:
                 raise self.failure from error
             if self._ending and self.failure is None:
                 return
-            if is_full(str(self.failure or error)):
-                raise disk_full(self.name, str(self.failure or error)) from error
-            raise SourceError(
+            said = str(self.failure or error)
+            self.failure = SourceError(
                 "step-failed",
                 f'query "{self.name}" has stopped at a step that failed',
-                detail=str(self.failure or error).partition("\n")[0],
-            ) from error
+                detail=said.partition("\n")[0],
+            )
+            if is_full(said):
+                self.failure = disk_full(self.name, said)
+            raise self.failure from error
+        finally:
+            if not self.active:
+                self.stop()  # the query came to its end: another run may have its directory
 
     def take(self, spark: SparkSession, clock: Instant | None) -> Manifest | None:
         """Takes what was fed in a step, or waits for the steps on streams that take it."""

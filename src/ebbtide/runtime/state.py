@@ -76,7 +76,9 @@ class Shard:
     def _previous(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
         if self.place.version == 0:
             return {}
-        return Manifests(self.store).load(self.place.version - 1).areas
+        manifest = Manifests(self.store).load(self.place.version - 1)
+        self.store.forget_before(self.place.version, manifest.segments())
+        return manifest.areas
 
     def _description(
         self, job: Job, inputs: tuple[Any, ...], before: tuple[SweepArea, ...], result: Result

@@ -53,6 +53,8 @@ _UNREADABLE = ("FAILED_READ_FILE", "PATH_NOT_FOUND", "MALFORMED_RECORD", "CANNOT
 _UNKNOWN = "step-failed"
 _FULL = ("No space left on device", "Disk quota exceeded")
 
+# A process of Spark's that ended in the middle of a task, in the words of the driver.
+_LOST = re.compile(r"Python worker exited unexpectedly[^.\n]*|ExecutorLostFailure[^\n]*")
 _OURS = re.compile(r"^ebbtide\.errors\.(\w+): error\[([a-z0-9-]+)\]: (.*)$", re.MULTILINE)
 _PART = re.compile(r"^(detail|hint|operator): (.*)$", re.MULTILINE)
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
@@ -176,6 +178,13 @@ def _translation(condition: str, text: str, query: str) -> EbbtideError:
         return disk_full(query, text)
     if "Traceback (most recent call last)" in text:
         return _from_worker(text, query)
+    if lost := _LOST.search(text):
+        return SourceError(
+            "worker-lost",
+            f'a process that worked on a step of query "{query}" is gone',
+            detail=lost[0],
+            hint="start the query again: it goes on where it stopped",
+        )
     for words, kind in _FOUND:
         if any(word in condition for word in words):
             message, hint = _MESSAGES[kind]

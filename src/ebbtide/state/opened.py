@@ -78,6 +78,13 @@ class OpenedFiles:
             self._drop(key)
             self.own.pop(key, None)
 
+    def drop_all(self, unwanted: Callable[[Key], bool]) -> None:
+        """Lets go of all files that nobody wants any more."""
+        with self.lock:
+            for key in [key for key in (*self.files, *self.own) if unwanted(key)]:
+                self._drop(key)
+                self.own.pop(key, None)
+
     def _drop(self, key: Key) -> None:
         if key in self.files:
             self.weight -= self.files.pop(key)[1]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol
@@ -125,6 +126,16 @@ class DirectoryStore:
     def forget(self, name: str) -> None:
         _OPENED.drop(self._key(name))
 
+    def forget_before(self, version: int, used: AbstractSet[str]) -> None:
+        """Lets go of what this process holds of files of older versions, but for the used ones.
+
+        A file that another process has replaced would else stay mapped, and keep its room.
+        """
+        place = self._key("")[:-1]
+        _OPENED.drop_all(
+            lambda key: key[:-1] == place and key[-1] not in used and version_of(key[-1]) < version
+        )
+
     def names(self) -> set[str]:
         found = self.filesystem.get_file_info(fs.FileSelector(self.root))
         return {info.base_name for info in found if info.type == fs.FileType.File}
@@ -179,6 +190,11 @@ class Scope:
     def label(self) -> str:
         """The beginning of the names of all files written here."""
         return f"{self.operator}-{self.shard}-{self.version}"
+
+
+def version_of(name: str) -> int:
+    """The version in whose step a file was written."""
+    return int(name.rsplit("-", 2)[1])
 
 
 def missing(name: str) -> StateError:

@@ -111,6 +111,30 @@ def test_input_that_cannot_be_read_is_of_its_source() -> None:
     assert error.detail == "Encountered error while reading file f"
 
 
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (
+            "Lost task 0.0 in stage 9.0: org.apache.spark.SparkException: Python worker exited"
+            " unexpectedly (crashed). Consider setting a setting\n\tat org.apache.Here",
+            "Python worker exited unexpectedly (crashed)",
+        ),
+        (
+            "Lost task 0.3 in stage 4.0: ExecutorLostFailure (executor 3 exited) Reason: Command"
+            " exited with code 137\nDriver stacktrace:",
+            "ExecutorLostFailure (executor 3 exited) Reason: Command exited with code 137",
+        ),
+    ],
+)
+def test_a_process_that_is_gone_is_told_as_such(text: str, detail: str) -> None:
+    for error in (
+        translation(Raised(None, text), "means"),
+        translation_of_java(aborted(Thrown(text, cause=Thrown("java.io.EOFException"))), "means"),
+    ):
+        assert (error.code, error.detail) == ("worker-lost", detail)
+        assert "means" in error.message
+
+
 @pytest.mark.parametrize("text", ["Job 3 cancelled. Because", "", "\n"])
 def test_all_else_is_a_step_that_failed(text: str) -> None:
     assert translation(Raised(None, text), "means").code == "step-failed"

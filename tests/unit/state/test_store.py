@@ -134,6 +134,19 @@ def test_what_opened_files_take_is_bounded(tmp_path: Path, monkeypatch) -> None:
     assert opened.weight == 2 * files[0].bytes
 
 
+def test_files_that_no_version_uses_are_let_go(tmp_path: Path, monkeypatch) -> None:
+    opened = OpenedFiles(9, 1 << 20)
+    monkeypatch.setattr(module, "_OPENED", opened)
+    store, other = DirectoryStore(str(tmp_path / "a")), DirectoryStore(str(tmp_path / "b"))
+    files = [store.write(f"left-join-0-{version}", BATCH) for version in (1, 2, 3)]
+    elsewhere = other.write("op-0-1", BATCH)
+    for file in files:
+        store.read(file)
+    other.read(elsewhere)
+    store.forget_before(3, {files[1].name})
+    assert [key[-1] for key in opened.files] == [files[1].name, files[2].name, elsewhere.name]
+
+
 def test_a_file_that_is_no_arrow_file_is_damaged(tmp_path: Path) -> None:
     store = DirectoryStore(str(tmp_path))
     (tmp_path / "x").write_bytes(b"")

@@ -1,0 +1,237 @@
+"""A program with a query over files, which stops at a chosen point, so that it can be killed there.
+
+    python fault_driver.py MASTER DATA CONTROL
+
+It reads ``DATA/l`` and ``DATA/r``, and leaves what it does in ``DATA/disturbed``.
+
+Faults are put in from here, around what the engine calls.  A process that comes to a point waits
+there while the file ``arm`` in CONTROL has the point's name, and tells its number in ``reached``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.runtime import starting, step
+from ebbtide.runtime.admission import Admission
+from ebbtide.runtime.arrivals import Arrivals
+from ebbtide.runtime.engine import Engine
+from ebbtide.runtime.lowering import Lowered
+from ebbtide.runtime.physical import Operator
+from ebbtide.runtime.query import Query
+from ebbtide.runtime.run import Run
+from ebbtide.runtime.sinks import Files
+from ebbtide.state import area
+from ebbtide.state.manifest import Manifests
+from ebbtide.state.store import DirectoryStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NAME = "disturbed"
+SCRIPT = """
+CREATE STREAM l (a BIGINT, b BIGINT, at TIMESTAMP, PRIMARY KEY (a, at),
+  PROGRESS FOR at AS at - INTERVAL 40 SECONDS)
+  FROM FILES '{data}/l' FORMAT json OPTIONS (maxFilesPerTrigger '1');
+CREATE STREAM r (a BIGINT, c BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 40 SECONDS)
+  FROM FILES '{data}/r' FORMAT csv OPTIONS (maxFilesPerTrigger '1');
+"""
+QUERY = """SELECT l.a, COUNT(*) AS n, SUM(r.c) AS total FROM l [RANGE 30 SECONDS]
+  JOIN r [RANGE 30 SECONDS SLIDE 5 SECONDS] ON l.b = r.c GROUP BY l.a"""
+
+POINTS = {
+    "scan": "in the job that reads the sources",
+    "scanned": "in that job, in all tasks but the first, which comes to its end",
+    "frozen": "between the two jobs of a step",
+    "join": "in a task, before the join's kernel",
+    "aggregate": "in a task, before the kernel of the aggregate, which comes after the join",
+    "merge": "in a kernel that merges segments",
+    "written": "in a task whose kernel has written its segments",
+    "uncommitted": "before the manifest",
+    "manifest": "after the manifest, before the journal",
+    "sink": "in a task of the sink's",
+    "delivered": "after the sink, before it is noted that it has the step",
+    "ended": "at the end of a step, before Spark commits its batch",
+    "delete": "after one of the files that are not needed any more is gone",
+}
+
+
+def hold(control: str, point: str) -> None:
+    """Waits while this is the point; ends with whoever started this process."""
+    if _armed(control) != point:
+        return
+    hidden = Path(control, f".{os.getpid()}")
+    hidden.write_text(str(os.getpid()), encoding="utf-8")
+    hidden.rename(Path(control, "reached"))
+    parent = os.getppid()
+    while _armed(control) == point:
+        if os.getppid() != parent:
+            os._exit(1)
+        time.sleep(0.02)
+
+
+def _armed(control: str) -> str | None:
+    try:
+        return Path(control, "arm").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """A kernel that may stop before or after its work, or when it merges segments."""
+
+    kernel: Any
+    point: str
+    control: str
+
+    def output(self, inputs: Any) -> Any:
+        return self.kernel.output(inputs)
+
+    def areas(self, inputs: Any) -> Any:
+        return self.kernel.areas(inputs)
+
+    def step(self, inputs: Any, areas: Any, times: Any) -> Any:
+        hold(self.control, self.point)
+        merged = area.merged
+
+        def held(*arguments: Any, **options: Any) -> Any:
+            hold(self.control, "merge")
+            return merged(*arguments, **options)
+
+        area.merged = held
+        try:
+            result = self.kernel.step(inputs, areas, times)
+        finally:
+            area.merged = merged
+        hold(self.control, "written")
+        return result
+
+
+@dataclass(frozen=True)
+class Passing:
+    """Rows on their way to a sink, in tasks that may stop."""
+
+    control: str
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+        hold(self.control, "sink")
+
+
+@dataclass(frozen=True)
+class Scanning:
+    """Rows as they are read, in tasks that may stop, all of them or all but the first."""
+
+    control: str
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        yield from batches
+        hold(self.control, "scan")
+        if TaskContext.get().partitionId():  # type: ignore[union-attr]
+            hold(self.control, "scanned")
+
+
+@dataclass(frozen=True)
+class FaultyFiles(Files):
+    """A sink that may stop in the middle of its work, and after it."""
+
+    control: str = ""
+
+    def write(self, frame: DataFrame, step: int) -> None:
+        passing = frame.mapInArrow(Passing(self.control), frame.schema)
+        Files.write(self, passing, step)
+        hold(self.control, "delivered")
+
+
+def put_faults_in(control: str) -> None:
+    """Wraps what the engine calls."""
+    lower, tagged, frozen = starting.lower, Arrivals.tagged, step._frozen
+    commit, delete, run_step = Manifests.commit, DirectoryStore.delete, Run.run_step
+
+    def faulty(operator: Operator) -> Operator:
+        if isinstance(operator.kernel, Admission):
+            return operator
+        point = operator.name.rstrip("0123456789")
+        return replace(operator, kernel=Faulty(operator.kernel, point, control))
+
+    def lowered(plan: Any) -> Lowered:
+        plain = lower(plan)
+        operators = tuple(map(faulty, plain.physical.operators))
+        return replace(plain, physical=replace(plain.physical, operators=operators))
+
+    def scanned(self: Arrivals, rows: DataFrame) -> DataFrame:
+        return tagged(self, rows.mapInArrow(Scanning(control), rows.schema))
+
+    def committed(self: Manifests, manifest: Any) -> None:
+        hold(control, "uncommitted")
+        commit(self, manifest)
+        hold(control, "manifest")
+
+    def deleted(self: DirectoryStore, names: Any) -> None:
+        for name in sorted(names):
+            delete(self, [name])
+            hold(control, "delete")
+
+    def then(call: Callable[..., Any], point: str) -> Callable[..., Any]:
+        def wrapped(*arguments: Any) -> Any:
+            result = call(*arguments)
+            hold(control, point)
+            return result
+
+        return wrapped
+
+    starting.lower = lowered
+    step._frozen = then(frozen, "frozen")
+    Arrivals.tagged = scanned  # type: ignore[method-assign]
+    Manifests.commit = committed  # type: ignore[method-assign]
+    DirectoryStore.delete = deleted  # type: ignore[method-assign]
+    Run.run_step = then(run_step, "ended")  # type: ignore[method-assign]
+
+
+def query_of(spark: SparkSession, data: str, place: str) -> Query:
+    """The query, at a place of its own."""
+    engine = Engine(f"{data}/{place}", spark=spark, shards=2)
+    engine.execute(SCRIPT.format(data=data))
+    return engine.query(QUERY, NAME)
+
+
+def run(query: Query, sink: Files) -> Run:
+    """Takes all files, one of each source a step."""
+    started = query.start(sink=sink, trigger={"availableNow": True})
+    started.await_termination()
+    return started
+
+
+def session(master: str) -> SparkSession:
+    """A session on a master, or with the engine's own settings on ``ours``."""
+    from pyspark.sql import SparkSession
+
+    from ebbtide.config import share_python_with_workers
+    from ebbtide.runtime.session import start_spark
+
+    settings = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+    if master == "ours":
+        return start_spark(2, settings)
+    share_python_with_workers()
+    builder = SparkSession.builder.master(master).appName("faults")
+    for name, value in {**settings, "spark.ui.enabled": "false"}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+if __name__ == "__main__":
+    master, data, control = sys.argv[1:]
+    put_faults_in(control)
+    spark = session(master)
+    files = FaultyFiles(f"{data}/{NAME}/files", control=control)
+    run(query_of(spark, data, NAME), files)
+    spark.stop()
