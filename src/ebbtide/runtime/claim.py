@@ -100,11 +100,12 @@ class Claim:
         latest = journal.latest()
         if latest is not None:
             named |= {written["file"] for written in latest.details["output"]}
-        for directory in (*KINDS, "journal"):
+        for directory in (*KINDS, "journal", "timings", "clock", "."):
             path = f"{self.root}/{directory}"
             for name in os.listdir(path) if os.path.isdir(path) else ():
-                file = f"{directory}/{name}"
-                if name.startswith(".") or (directory in KINDS and file not in named):
+                file = os.path.normpath(f"{directory}/{name}")
+                half = name.startswith(".") and name.endswith(".tmp")
+                if half or (directory in KINDS and file not in named):
                     os.remove(f"{self.root}/{file}")
                     orphans.add(file)
         return orphans

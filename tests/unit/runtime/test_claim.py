@@ -1,0 +1,68 @@
+"""The hold on a query's directory: one run has it, and what a crash left there is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ebbtide.errors import StateError
+from ebbtide.runtime.claim import Claim
+from ebbtide.state.manifest import Manifest, Manifests
+from ebbtide.state.store import DirectoryStore
+
+STEP = {
+    "now": 5,
+    "kept": True,
+    "output": [{"file": "output/output-0-0-ab.parquet", "rows": 1}],
+    "unused": [{"file": "unused/unused-0-0-cd.parquet", "rows": 1}],
+    "metrics": {},
+    "positions": {},
+    "sources": {},
+    "seconds": 0.5,
+}
+
+
+def put(root: Path, *names: str) -> set[str]:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"some")
+    return set(names)
+
+
+def test_what_a_crash_left_is_gone_and_nothing_else(tmp_path: Path) -> None:
+    claim = Claim(str(tmp_path), "q")
+    Manifests(DirectoryStore(f"{tmp_path}/state")).commit(Manifest(0, 1, details=STEP))
+    kept = put(
+        tmp_path,
+        "output/output-0-0-ab.parquet",
+        "unused/unused-0-0-cd.parquet",
+        "timings/join1-0.json",
+        "clock/000000000000",
+        "checkpoint/.metadata.crc",
+        "query.json",
+    )
+    put(tmp_path, "state/join1-0-1-ef", "state/12.tmp")
+    left = put(
+        tmp_path,
+        "output/output-0-1-ab.parquet",
+        "unused/.34.tmp",
+        "journal/.56.tmp",
+        "timings/.78.tmp",
+        "clock/.9a.tmp",
+        ".bc.tmp",
+    )
+    assert claim.sweep() == left | {"join1-0-1-ef", "12.tmp"}
+    assert claim.sweep() == set()
+    assert all((tmp_path / name).exists() for name in kept)
+    assert not any((tmp_path / name).exists() for name in left)
+    claim.release()
+
+
+def test_one_run_at_a_time_has_a_directory(tmp_path: Path) -> None:
+    claim = Claim(str(tmp_path), "q")
+    with pytest.raises(StateError, match="running already") as caught:
+        Claim(str(tmp_path), "q")
+    assert caught.value.code == "state-in-use"
+    claim.release()
+    Claim(str(tmp_path), "q").release()
