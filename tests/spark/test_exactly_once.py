@@ -24,7 +24,7 @@ def points(rng: random.Random) -> list[str]:
     """Where to kill: at every point there is, while starting, and at any moment; or at three."""
     if not LONG:
         return ["join", "manifest", "merge"]
-    chosen = [*fault_driver.POINTS, *[START] * 3, *[RANDOM] * 5]
+    chosen = [*fault_driver.POINTS, *[START] * 3, *[RANDOM] * 4]
     rng.shuffle(chosen)
     return chosen
 
