@@ -61,6 +61,9 @@ QUERIES = {
     " CURRENT ROW) AS s FROM l [RANGE 5 SECONDS]",
     "window on istream": "SELECT a, COUNT(*) AS n FROM ISTREAM(SELECT a, COUNT(*) AS k"
     " FROM l [RANGE 3 SECONDS] GROUP BY a) [RANGE 4 SECONDS] GROUP BY a",
+    "times given": "SELECT l.b, v.at AS t, v.d FROM l [RANGE 5 SECONDS] JOIN (VALUES"
+    " (1, TIMESTAMP '1970-01-01 00:00:03', INTERVAL 2 SECONDS), (2, NULL, NULL)) AS v (a, at, d)"
+    " ON l.a = v.a",
     "distinct join": "SELECT DISTINCT l.b FROM l [RANGE 5 SECONDS] JOIN r [RANGE 3 SECONDS]"
     " ON l.a = r.a",
 }

@@ -13,14 +13,16 @@ import pyarrow as pa
 
 from ebbtide.core.admission import KNOWN_WORDS, default_op, read_op
 from ebbtide.core.declaration import Declaration, StreamDeclaration
+from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF
+from ebbtide.core.values import Row
 from ebbtide.errors import SourceError
 from ebbtide.runtime.arrivals import arrival_schema
 from ebbtide.runtime.feed import FedRow
 from ebbtide.runtime.parquet import read_parquet
 from ebbtide.runtime.paths import check_path
 from ebbtide.runtime.shape import TAG, Shape
-from ebbtide.runtime.types import arrow_type, spark_type
+from ebbtide.runtime.types import arrow_type, border_type, spark_type
 from ebbtide.sql.catalog import FileSource
 from ebbtide.state.batch import batch_schema
 
@@ -47,6 +49,15 @@ def fed_table(
     ]
     times = [pa.repeat(pa.scalar(t, pa.int64()), len(rows)) for t in (NEG_INF, INF, 1)]
     return shape.rows(source, pa.Table.from_arrays([*arrays, *times], schema=batch_schema(types)))
+
+
+def given_table(schema: Schema, rows: Sequence[Row]) -> Any:
+    """Rows that are written in a query, as an Arrow table that Spark takes."""
+    types = [border_type(column.type) for column in schema]
+    arrays = [
+        pa.array(_plain([row[i] for row in rows], type_), type_) for i, type_ in enumerate(types)
+    ]
+    return pa.Table.from_arrays(arrays, names=list(schema.names))
 
 
 def arrow_arrivals(spark: SparkSession, shape: Shape, tables: Sequence[Any]) -> DataFrame:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.declaration import Declaration
-from ebbtide.core.types import Type
 from ebbtide.errors import SourceError, UnsupportedError
 from ebbtide.runtime.feed import FeedLog
 from ebbtide.runtime.heartbeat import heartbeat_of, heartbeat_rows
@@ -17,9 +16,8 @@ from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.lowering import Lowered, lower
 from ebbtide.runtime.run import Run
 from ebbtide.runtime.sinks import sinks_of
-from ebbtide.runtime.sources import arrivals_of, is_stream, read_files
+from ebbtide.runtime.sources import arrivals_of, given_table, is_stream, read_files
 from ebbtide.runtime.translation import translated
-from ebbtide.runtime.types import spark_type
 from ebbtide.sql.catalog import FileSource, ViewEntry
 from ebbtide.sql.syntax import Emit
 
@@ -127,12 +125,7 @@ def _files(
 
 def _given(engine: Engine, lowered: Lowered, number: int) -> DataFrame:
     values = dict(lowered.given)[number]
-    columns = ", ".join(f"`{c.name}` {_held(c.type)}" for c in values.schema)
-    return engine.spark.createDataFrame(list(values.rows), columns)
-
-
-def _held(type_: Type) -> str:
-    return spark_type(type_)
+    return engine.spark.createDataFrame(given_table(values.schema, values.rows))
 
 
 def _stream(
