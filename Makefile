@@ -38,8 +38,8 @@ check: $(ready) ## lint, format, types, layers
 	$(bin)/mypy --strict
 	$(bin)/lint-imports --no-logo
 
-properties: $(ready) ## the law, with many examples per property
-	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels
+properties: java $(ready) ## the law, with many examples per property
+	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels tests/spark/test_random_plans.py
 
 bench: java $(ready) ## measure, with expected answers, and write benchmarks/results.json and README's table
 	$(bin)/ebbtide bench --json benchmarks/results.json $(if $(wildcard $(flink)),--flink $(flink))

@@ -89,7 +89,7 @@ def test_random_plans(plan: Relation, seed: int, steps: int, shards: int, collec
         event(f"no value: {error.code}")
 
 
-@settings(max_examples=_CASES, deadline=None)
+@settings(max_examples=_CASES // 2, deadline=None)
 @given(
     plan=plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),
     seed=st.integers(0, 2**32),
