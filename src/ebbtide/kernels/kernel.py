@@ -68,7 +68,7 @@ class Kernel(Protocol):
         ...
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
-        """One step: the net changes of every input in, the net changes out."""
+        """One step: the changes of every input in, the changes out."""
         ...
 
 

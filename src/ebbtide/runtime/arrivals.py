@@ -32,6 +32,10 @@ MALFORMED = Column("malformed", STRING, True, "arrival")
 
 _OBSERVED = "arrivals"
 
+# A sum of ones and of these counts all rows and the late ones among them: every observed value more
+# is paid for by every row.
+_LATE = 1 << 32
+
 # What arrives is there once and at all times, until a window or an admission says otherwise.
 _ALWAYS = (f"0 AS {SHARD}", f"{NEG_INF + 1}L - 1L AS {FROM}", f"{INF}L AS {TO}", f"1L AS {DIFF}")
 
@@ -115,14 +119,12 @@ class Arrivals:
         judged = rows.selectExpr("*", f"{self._reasons(before)} AS reason")
         metrics = ["count(reason)"]
         for source, frontier in enumerate(before):
-            used = f"{TAG} = {source} AND reason IS NULL"
+            here = f"{TAG} = {source}"
             if self.declarations[source].key:
-                metrics.append(f"max(IF({TAG} = {source}, {self._known(source, OFFSET)}, NULL))")
-            metrics += [
-                f"count_if({used})",
-                f"count_if({used} AND ({self._late(source, frontier)}))",
-                self._oldest(source, used),
-            ]
+                metrics.append(f"max(IF({here}, {self._known(source, OFFSET)}, NULL))")
+            used = f"{here} AND reason IS NULL" if len(before) > 1 else "reason IS NULL"
+            counted = f"IF({self._late(source, frontier)}, {_LATE + 1}L, 1L)"
+            metrics += [f"sum(IF({used}, {counted}, 0L))", self._oldest(source, used)]
             for line in frontier.lines:
                 time = f"unix_micros({self._slot(source, line.attribute)})"
                 metrics.append(f"max(IF({used}, {time}, NULL))")
@@ -140,9 +142,10 @@ class Arrivals:
             place = next(read) if self.declarations[source].key else None
             if place is not None:
                 places[source] = place
-            count, late, oldest = next(read), next(read), next(read)
+            late, count = divmod(next(read) or 0, _LATE)
+            oldest = next(read)
             times = tuple(next(read) for _ in frontier.lines)
-            came.append(Came(count or 0, late or 0, oldest))
+            came.append(Came(count, late, oldest))
             after.append(frontier.commit([times] if count else [], advances.get(source)))
         return Seen(tuple(after), places, tuple(came), bool(refused))
 

@@ -28,6 +28,7 @@ from ebbtide.algebra.window import (
     Split,
     Unbounded,
     Window,
+    WindowSpec,
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, Duration
@@ -52,6 +53,8 @@ class Pipe:
     valid_to: Expression = VALID_TO
     on_grid: bool = False
     """Whether both ends are multiples of a slide, so that many changes have the same."""
+    length_us: Duration | None = None
+    """How long every change lasts, if that is the same for all."""
 
     @property
     def is_identity(self) -> bool:
@@ -111,8 +114,13 @@ class Pipe:
                 raise InternalError("not-linear", "a window of rows is not linear")
             case _:
                 assert_never(spec)
-        on_grid = isinstance(spec, Range) and spec.slide_us is not None
-        return replace(self, valid_from=ends[0], valid_to=ends[1], on_grid=on_grid)
+        return replace(
+            self,
+            valid_from=ends[0],
+            valid_to=ends[1],
+            on_grid=isinstance(spec, Range) and spec.slide_us is not None,
+            length_us=_length(spec),
+        )
 
 
 def source_pipe(schema: Schema) -> Pipe:
@@ -156,6 +164,16 @@ def in_spark(expression: Expression) -> Expression:
                 return node
 
     return rewrite(expression, rule)
+
+
+def _length(spec: WindowSpec) -> Duration | None:
+    match spec:
+        case Range(size_us=size, slide_us=None):
+            return size
+        case Now():
+            return 1
+        case _:
+            return None
 
 
 def _plus(time_us: Expression, by: Duration) -> Expression:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.schema import Column, Schema
@@ -24,6 +25,7 @@ TAG, SHARD = "tag", "shard"
 DESCRIPTION, UNUSED = -1, -2
 
 _TEXT = Schema((Column("text", STRING),))
+_NONE: Mapping[int, int] = {}
 UNUSED_COLUMNS = ("source", "reason", "row", "op")
 """What is said about a row that counts for nothing."""
 
@@ -71,16 +73,19 @@ class Shape:
             ]
         )
 
-    def gathered(self, batches: Iterable[Any]) -> Any:
+    def gathered(self, batches: Iterable[Any], lengths: Mapping[int, int] = _NONE) -> Any:
         """The batches that Spark hands over, as one table.
 
-        Of columns that are not there the tag is the first, diff is 1, and the others are NULL.
+        Of columns that are not there the tag is the first, diff is 1, the end is after the length
+        of the tag's changes, and the others are NULL.
         """
         found = list(batches)
         if not found:
             return self.arrow.empty_table()
         table = pa.Table.from_batches(found)
         given = dict(zip(table.schema.names, table.columns, strict=True))
+        if TO not in given:
+            given[TO] = _ends(given[FROM], given.get(TAG), lengths)
         otherwise = {TAG: self.tags[0], DIFF: 1}
         arrays = [
             given[field.name]
@@ -134,6 +139,16 @@ class Shape:
         """The texts of a tag's rows."""
         texts: list[str] = table.column(self.slots(tag)[0]).to_pylist()
         return texts
+
+
+def _ends(begins: Any, tags: Any, lengths: Mapping[int, int]) -> Any:
+    """The ends of changes that last as long as their tag says; text lasts for no time."""
+    if tags is None:
+        (length,) = lengths.values()
+        return pa.array(begins.to_numpy() + length)
+    known = sorted({**lengths, DESCRIPTION: 0, UNUSED: 0}.items())
+    places = np.searchsorted([tag for tag, _ in known], tags.to_numpy())
+    return pa.array(begins.to_numpy() + np.array([length for _, length in known])[places])
 
 
 def _as(column: Any, type_: Any) -> Any:

@@ -59,6 +59,13 @@ class Staging:
     def ready(self, stage: int) -> Shape:
         return Shape.of({tag: edge.pipe.schema for tag, edge in self.transit(stage)})
 
+    @property
+    def lengths(self) -> dict[int, int]:
+        """How long the changes of each edge that enters last, if that is fixed for all of them."""
+        lengths = {tag: edge.pipe.length_us for tag, edge in self.transit(1)}
+        fixed = {tag: length for tag, length in lengths.items() if length is not None}
+        return fixed if len(fixed) == len(lengths) else {}
+
     def entering(self, refused: bool) -> list[str]:
         """The columns that the first stage reads: what is the same for all rows stays behind."""
         shape, edges = self.ready(1), dict(self.transit(1))
@@ -68,7 +75,8 @@ class Staging:
         used = [name for name in shape.layout.names if name in slots]
         tag = [TAG] if len(tags) != 1 else []
         shard = [SHARD] if refused or carried else []
-        return [*tag, *shard, *used, FROM, TO, *([DIFF] if self.physical.repeats else [])]
+        end = [] if self.lengths else [TO]
+        return [*tag, *shard, *used, FROM, *end, *([DIFF] if self.physical.repeats else [])]
 
     def raw(self, stage: int) -> Shape:
         """The shape of what a stage yields: outputs as they are made, and what is carried."""
@@ -117,7 +125,8 @@ class Staging:
         carried = tuple(
             tag for tag, edge in self.transit(stage) if self.physical.consumed_in(edge) > stage
         )
-        return StageTask(place, tuple(jobs), carried, self.ready(stage), self.raw(stage))
+        lengths = self.lengths if stage == 1 else {}
+        return StageTask(place, tuple(jobs), carried, self.ready(stage), self.raw(stage), lengths)
 
     def ends_plainly(self) -> bool:
         """Whether only a choice of columns is between the last operators and the output."""
@@ -147,7 +156,8 @@ class Staging:
         job = Job(HELD, Held(), (), (), moment.times[OUTPUT])
         # What one kernel emits is net, and stays so while no column is left out.
         net = plain and len(columns) == 1 and _is_permutation(columns[0][1], shape, columns[0][0])
-        return OutputTask(place, job, tuple(columns), shape, self.writes, net)
+        lengths = {} if self.physical.stages else self.lengths
+        return OutputTask(place, job, tuple(columns), shape, self.writes, net, lengths)
 
     def times(
         self, after: tuple[InputFrontier, ...], moment: Instant, clock: Instant | None = None

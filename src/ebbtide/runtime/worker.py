@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -21,7 +21,7 @@ from ebbtide.runtime.admission import Admission, split, texts
 from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.shape import DESCRIPTION, SHARD, TAG, UNUSED, UNUSED_COLUMNS, Shape
 from ebbtide.runtime.state import Job, Place, Shard
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, concat, net
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, concat
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,11 @@ class StageTask:
     carried: tuple[int, ...]
     before: Shape
     after: Shape
+    lengths: Mapping[int, int] = field(default_factory=dict)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The rows of the next table."""
-        rows = self.before.gathered(batches)
+        rows = self.before.gathered(batches, self.lengths)
         for table in self.run(rows, Shard(self.place, shard_of_task())):
             yield from table.combine_chunks().to_batches()
 
@@ -70,7 +71,7 @@ class StageTask:
     def _input(self, by_tag: dict[int, Any], tags: tuple[int, ...]) -> Any:
         batches = [self.before.changes(by_tag[tag], tag) for tag in tags if tag in by_tag]
         schema = self.before.changes(self.before.arrow.empty_table(), tags[0]).schema
-        return net(concat(batches, schema))
+        return cancel(concat(batches, schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,12 @@ class OutputTask:
     before: Shape
     writes: bool = True
     net: bool = False
+    lengths: Mapping[int, int] = field(default_factory=dict)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Descriptions alone."""
-        yield self.run(self.before.gathered(batches), Shard(self.place, shard_of_task()))
+        rows = self.before.gathered(batches, self.lengths)
+        yield self.run(rows, Shard(self.place, shard_of_task()))
 
     def run(self, rows: Any, shard: Shard) -> Any:
         """The work on the rows of a shard."""
@@ -145,9 +148,8 @@ class LastTask:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Descriptions alone."""
-        yield self.run(
-            self.stage.before.gathered(batches), Shard(self.stage.place, shard_of_task())
-        )
+        rows = self.stage.before.gathered(batches, self.stage.lengths)
+        yield self.run(rows, Shard(self.stage.place, shard_of_task()))
 
     def run(self, rows: Any, shard: Shard) -> Any:
         """The work on the rows of a shard."""
