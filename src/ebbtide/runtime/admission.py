@@ -32,9 +32,22 @@ from ebbtide.core.text import write
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.runtime.plain_keys import plain_keys, settles
 from ebbtide.runtime.types import arrow_type
 from ebbtide.state.area import SweepArea
-from ebbtide.state.batch import batch_schema, from_changes, net, to_changes
+from ebbtide.state.batch import (
+    DIFF,
+    FROM,
+    TO,
+    batch_schema,
+    from_changes,
+    negated,
+    net,
+    payload,
+    to_changes,
+    where,
+    with_times,
+)
 from ebbtide.state.layout import Layout
 
 _TEXTS = 3
@@ -74,6 +87,32 @@ class Admission:
         if not len(hashes):
             return Result(self.output(inputs).empty_table(), areas)
         stored = net(area.query(hashes))
+        count = stored.num_rows
+        operations = pa.concat_tables([stored, arrived]).combine_chunks()
+        plain = plain_keys(self.declaration, operations, count, after)
+        known, new = (
+            where(part, ~chosen)
+            for part, chosen in ((stored, plain.chosen[:count]), (arrived, plain.chosen[count:]))
+        )
+        changes, renewed = self._by_ledgers(known, new, before, after)
+        parts = [
+            from_changes([self._stored(o, after) for o in renewed], stored.schema),
+            self._opened(where(arrived, plain.kept[count:]), after),
+            negated(where(stored, ~plain.kept[:count])),
+        ]
+        emitted = [
+            from_changes(changes, self.output(inputs)),
+            _without_texts(plain.emitted, self.output(inputs)),
+        ]
+        # Merged now and then, but nothing is dropped by time: what stands for a table's version
+        # is older than the horizon.
+        area = area.insert(net(pa.concat_tables(parts))).reorganize(NEG_INF)
+        return Result(pa.concat_tables(emitted), (area,))
+
+    def _by_ledgers(
+        self, stored: Batch, arrived: Batch, before: InputFrontier, after: InputFrontier
+    ) -> tuple[list[Change], list[Operation]]:
+        """What is emitted, and the operations that are kept."""
         known = self._operations(to_changes(stored), before, 0)
         new = self._operations(to_changes(arrived), before, len(known))
         emitted: list[Change] = []
@@ -81,12 +120,7 @@ class Admission:
         for mine, fresh in _by_key(known, new).values():
             outcome = self._keyed(mine, fresh, before, after, kept)
             emitted += self._difference(outcome)
-        renewed = from_changes([self._stored(o) for o in kept], stored.schema)
-        changes = net(pa.concat_tables([renewed, _negated(stored)]))
-        columns = self.output(inputs)
-        # Merged now and then, but nothing is dropped by time: what stands for a table's version
-        # is older than the horizon.
-        return Result(from_changes(emitted, columns), (area.insert(changes).reorganize(NEG_INF),))
+        return emitted, kept
 
     def _passed(self, area: SweepArea, before: InputFrontier, after: InputFrontier) -> Any:
         """Keys of operations that the horizon passes in this step: something settles."""
@@ -144,13 +178,19 @@ class Admission:
             for i, change in enumerate(row for row in rows for _ in range(row.diff))
         ]
 
-    def _stored(self, operation: Operation) -> Change:
+    def _stored(self, operation: Operation, frontier: InputFrontier) -> Change:
         """An operation as a change that ends when the horizon passes it."""
         arrival = operation.arrival
         row = (*arrival.row, operation.op.value, arrival.offset, None)
-        times = [t for t in operation.times if t is not None]
-        end = min([*times, operation.at] if operation.at > NEG_INF else times, default=INF)
-        return Change(row, NEG_INF, end if end < INF else INF)
+        lines = zip(frontier.lines, operation.times, strict=True)
+        times = [t for line, t in lines if line.progresses and t is not None]
+        return Change(row, NEG_INF, min(times, default=INF))
+
+    def _opened(self, arrived: Batch, frontier: InputFrontier) -> Batch:
+        """The same for operations as they arrived."""
+        ends = settles(self.declaration, arrived, frontier)
+        always, once = (np.full(len(ends), value, np.int64) for value in (NEG_INF, 1))
+        return with_times(arrived, always, ends, once)
 
 
 def split(changes: Any) -> tuple[Any, Any]:
@@ -185,10 +225,12 @@ def _horizon(frontier: InputFrontier) -> Instant:
     return min((line.horizon for line in frontier.progressing), default=NEG_INF)
 
 
-def _negated(table: Any) -> Any:
-    place = table.schema.get_field_index("diff")
-    negative = pa.compute.negate(table.column(place))
-    return table.set_column(place, table.schema.field(place), negative)
+def _without_texts(changes: Batch, schema: Schema) -> Batch:
+    """Changes of rows that are used, with all columns."""
+    times = [changes.column(name) for name in (FROM, TO, DIFF)]
+    nothing = [pa.nulls(changes.num_rows, pa.string())] * _TEXTS
+    rows = [changes.column(i) for i in payload(changes)]
+    return pa.Table.from_arrays([*rows, *nothing, *times], schema=schema)
 
 
 def _prune(ledger: VersionLedger, after: InputFrontier) -> list[Operation]:

@@ -1,0 +1,162 @@
+"""Plain keys: what many keys come to at once is what the ledgers say of each, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from ebbtide.core.admission import Arrival, Op, Step, admit, allowed_ops, begin
+from ebbtide.core.admission.refusal import refusal, times_of
+from ebbtide.core.change import Change, consolidate
+from ebbtide.core.declaration import (
+    Declaration,
+    Late,
+    Promise,
+    StreamDeclaration,
+    TableDeclaration,
+)
+from ebbtide.core.frontier import InputFrontier, first_frontier
+from ebbtide.core.schema import schema
+from ebbtide.core.time import INF, NEG_INF
+from ebbtide.kernels.kernel import Times
+from ebbtide.runtime import admission
+from ebbtide.runtime.admission import Admission, split
+from ebbtide.runtime.arrivals import arrival_schema
+from ebbtide.runtime.plain_keys import Plain, plain_keys
+from ebbtide.runtime.types import arrow_type
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema, from_changes, to_changes
+
+COLUMNS = schema(id="BIGINT", at="TIMESTAMP", seen="TIMESTAMP", seq="BIGINT", v="DOUBLE")
+
+
+def table(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    return TableDeclaration(
+        "t", COLUMNS, ("id",), time="at", sequence="seq" if sequence else None, lifetime_us=life,
+        promises=(Promise("at", delay),), retain_us=retain, late=Late.REVISE,
+    )  # fmt: skip
+
+
+def stream(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    return StreamDeclaration(
+        "s", COLUMNS, ("id",), (Promise("at", delay),), retain, Late.REVISE, append_only=False
+    )
+
+
+def history(random: Random, declaration: Declaration, steps: int) -> list[list[Arrival]]:
+    """Arrivals of some steps: mostly what is usual, of few keys, with some delay."""
+    ops = sorted(allowed_ops(declaration), key=lambda op: op.value)
+    usual = [op for op in ops if op in (Op.INSERT, Op.UPSERT)] * 6
+    usual += [Op.END] * (Op.END in ops) * 2
+    places = iter(range(10**6))
+    return [
+        [_arrival(random, random.choice([*ops, *usual]), 3 * step, next(places))
+         for _ in range(random.randint(0, 8))]
+        for step in range(steps)
+    ]  # fmt: skip
+
+
+def _arrival(random: Random, op: Op, low: int, place: int) -> Arrival:
+    at, seen = (random.randint(max(0, low - back), low + 4) for back in (3, 20))
+    row = (random.randint(0, 5), at, seen, random.choice((None, 0, 1)), random.choice((0.0, 1.5)))
+    return Arrival(op, row, place)
+
+
+class Kernel:
+    """An admission between steps."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self.schema = batch_schema([arrow_type(c.type) for c in arrival_schema(declaration)])
+        self.kernel = Admission(declaration, 0)
+        (layout,) = self.kernel.areas((self.schema,))
+        self.area = SweepArea(layout)
+
+    def step(
+        self, rows: Sequence[Arrival], before: InputFrontier, after: InputFrontier
+    ) -> tuple[Any, Any]:
+        """The net changes of a step: of what is used, and of what is not."""
+        changes = [
+            Change((*a.row, a.op.value if a.op else None, a.offset, None), NEG_INF, INF)
+            for a in rows
+        ]
+        arrived = from_changes(changes, self.schema)
+        kernel = self.kernel.between(before, after)
+        result = kernel.step((arrived,), (self.area,), Times(NEG_INF, NEG_INF, (NEG_INF,)))
+        (self.area,) = result.areas
+        used, unused = (consolidate(to_changes(part)) for part in split(result.changes))
+        return used, unused
+
+    @property
+    def stored(self) -> Any:
+        return consolidate(to_changes(self.area.query(None)))
+
+
+def none_is_plain(declaration: Declaration, operations: Any, stored: int, after: Any) -> Plain:
+    found = plain_keys(declaration, operations, stored, after)
+    nobody = np.zeros(operations.num_rows, np.bool_)
+    return Plain(nobody, nobody, found.emitted.slice(0, 0))
+
+
+@given(
+    make=st.sampled_from((table, stream)),
+    seed=st.integers(0, 2**32),
+    steps=st.integers(1, 6),
+    delay=st.integers(0, 4),
+    retain=st.sampled_from((0, 2, 6)),
+    life=st.sampled_from((None, None, 1, 3)),
+    sequence=st.booleans(),
+)
+def test_what_is_plain_is_what_the_ledgers_say(
+    make: Any, seed: int, steps: int, delay: int, retain: int, life: int | None, sequence: bool
+) -> None:
+    declaration = make(delay, retain, life, sequence)
+    quick, slow = Kernel(declaration), Kernel(declaration)
+    accepted = begin(declaration)
+    used: tuple[Change, ...] = ()
+    frontier = first_frontier(declaration)
+    for arrivals in history(Random(seed), declaration, steps):
+        rows = [a for a in arrivals if refusal(declaration, frontier, a) is None]
+        after = frontier.commit([times_of(declaration, frontier, a) for a in rows])
+        told = quick.step(rows, frontier, after)
+        with patch.object(admission, "plain_keys", none_is_plain):
+            assert told == slow.step(rows, frontier, after)
+        assert quick.stored == slow.stored
+        accepted = admit(accepted, Step(tuple(arrivals)))
+        plain_rows = (Change(c.row[:-3], c.valid_from, c.valid_to, c.diff) for c in told[0])
+        used = consolidate((*used, *plain_rows))
+        assert used == consolidate(accepted.accepted)
+        frontier = after
+    event(f"{make.__name__}: {'some' if used else 'nothing'}")
+
+
+def test_most_keys_are_plain() -> None:
+    declaration = table(1, 0, None, sequence=False)
+    kernel = Kernel(declaration)
+    rows = [Arrival(Op.UPSERT, (i % 7, i, 0, None, 1.0), i) for i in range(40)]
+    rows.append(Arrival(Op.DELETE, (3, 39, 0, None, None), 40))
+    operations = from_changes(
+        [Change((*a.row, a.op.value, a.offset, None), NEG_INF, INF) for a in rows if a.op],
+        kernel.schema,
+    )
+    chosen = plain_keys(declaration, operations, 0, first_frontier(declaration)).chosen
+    assert {a.row[0] for a, plain in zip(rows, chosen, strict=True) if not plain} == {3}
+    assert sum(chosen) == 34
+
+
+def test_an_older_time_that_promises_nothing_does_not_keep_an_operation() -> None:
+    """A delete without its fact is told when the horizon passes it, whatever else its row says."""
+    declaration = stream(0, 0, None, sequence=False)
+    kernel, first = Kernel(declaration), first_frontier(declaration)
+    second = first.commit([(10, 1)])
+    third = second.commit([(30, 1)])
+    rows = [Arrival(Op.REPLACE, (1, 20, 5, None, 1.0), 0)]
+    assert kernel.step(rows, first, second) == ((), ())
+    _, unused = kernel.step([], second, third)
+    assert [change.row[-3] for change in unused] == ["no-positive"]
+    assert kernel.stored == ()
