@@ -7,9 +7,10 @@ showed only one of the two, the total would not be 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from random import Random
 
-from ebbtide.core.change import Change, consolidate, snapshot
+from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.time import Instant
 
 ACCOUNTS = 10
@@ -42,9 +43,17 @@ def transfers(steps: int, seed: int) -> Iterator[list[tuple[int, int, int, Insta
 
 
 def assert_balanced(changes: Sequence[Change], now: Instant) -> None:
-    """The output so far, read as a whole, says 0 at every instant up to now."""
-    for change in consolidate(changes):
-        if change.valid_from <= now:
-            total, accounts = change.row
-            assert total == (0 if accounts else None), change
-    assert len(snapshot(changes, now)) == 1
+    """The output so far, read as a whole, has one row at every instant up to now, and it says 0."""
+    shown = sorted(until(consolidate(changes), now), key=lambda change: change.valid_from)
+    for change in shown:
+        total, accounts = change.row
+        assert total == (0 if accounts else None), change
+        assert change.diff == 1, change
+    for one, next_ in pairwise(shown):
+        assert one.valid_to == next_.valid_from, (one, next_)
+    assert shown[-1].valid_to > now
+
+
+def settled(changes: Sequence[Change], now: Instant) -> tuple[Change, ...]:
+    """The output without what is older than the window and the delay, which changes no more."""
+    return tuple(change for change in changes if change.valid_to > now - 200 * SECOND)

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
-from tests.balance import BALANCE, SCRIPT, assert_balanced, transfers
-from tests.spark.law import emitted
+from tests.balance import BALANCE, SCRIPT, assert_balanced, settled, transfers
 
 from ebbtide.config import Config
+from ebbtide.core.change import Change, consolidate
 from ebbtide.core.time import NEG_INF
 from ebbtide.runtime.engine import Engine
+from ebbtide.state.batch import to_changes
 
-STEPS = 1000 if Config.from_environment().profile == "long" else 15
+STEPS = {"quick": 5, "ci": 25, "long": 1000}[Config.from_environment().profile]
+MOST_FILES = 400
 
 
 def test_the_total_is_zero_after_every_step(spark: SparkSession, tmp_path: Path) -> None:
     engine = Engine(tmp_path, spark=spark, shards=2)
     engine.execute(SCRIPT)
-    query = engine.query(BALANCE, "balance")
-    query.start()
+    engine.query(BALANCE, "balance").start()
+    root = Path(engine.root_of("balance"))
+    output: tuple[Change, ...] = ()
+    shown = 0
     for rows in transfers(STEPS, seed=3):
         engine.feed("transfers", rows)
         manifest = engine.step()["balance"]
-        if manifest.details["now"] > NEG_INF:
-            assert_balanced(emitted(query), manifest.details["now"])
+        files = [root / written["file"] for written in manifest.details["output"]]
+        new = [change for file in files for change in to_changes(pq.read_table(file))]
+        output = consolidate((*output, *new))
+        now = manifest.details["now"]
+        if now > NEG_INF:
+            assert all(change.valid_from <= now for change in new)
+            assert_balanced(output, now)
+            output = settled(output, now)
+        shown = max([shown, *(change.row[1] for change in output)])
+        # Whatever a step looks through is as much after a thousand steps as after ten.
+        assert len(os.listdir(root / "state")) < MOST_FILES
+    assert shown > 5
     engine.stop()
