@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ebbtide.config import Config
-from ebbtide.core.time import NEG_INF
+from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.aggregate import Aggregate
 from ebbtide.kernels.call import Call
 from ebbtide.kernels.difference import Difference
@@ -116,6 +116,32 @@ def test_nothing_is_left_when_the_window_has_passed(name: str, tmp_path) -> None
     assert sum(area.rows for area in stepping.areas) == 0
     used = {segment.name for area in stepping.areas for segment in area.segments}
     assert used == set()
+
+
+FOR_EVER = {
+    "distinct": Distinct(),
+    "difference": Difference(),
+    "counted and summed": Aggregate(
+        (0,), (Call("COUNT", (1,), pa.int64()), Call("SUM", (0,), pa.int64()))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(FOR_EVER))
+def test_rows_that_never_end_are_kept_as_numbers(name: str) -> None:
+    """Under [UNBOUNDED] state grows with the keys or the different rows, not with what came."""
+    stepping, chance = Stepping(FOR_EVER[name]), np.random.default_rng(9)
+    stored = []
+    for step in range(120):
+        start = step * 2000
+        part = rows(chance, 500, 10, start, start + 2000)
+        few = pa.array(chance.integers(0, 5, 500) / 8.0)
+        part = part.set_column(1, SCHEMA.field(1), few)
+        part = part.set_column(3, SCHEMA.field(3), pa.array(np.full(500, INF)))
+        stepping.step(part, start + 2000)
+        stored.append(sum(area.rows for area in stepping.areas))
+    # Some steps' rows wait for the horizon, and some for being merged.
+    assert max(stored[60:]) <= 1.5 * max(stored[:60]) <= 15_000
 
 
 def test_late_rows_cost_their_region_only() -> None:

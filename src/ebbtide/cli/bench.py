@@ -18,7 +18,7 @@ def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -
 
     Every answer is checked before a figure is taken. With two million rows it takes minutes.
     """
-    from ebbtide.bench import speed, steps
+    from ebbtide.bench import drift, speed, steps
     from ebbtide.bench.figures import as_json, as_table
     from ebbtide.runtime.session import start_spark
 
@@ -29,6 +29,7 @@ def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -
             figures = [
                 *speed.measured(spark, Path(work), rows, repeats, _say, peer),
                 *steps.measured(spark, Path(work), _say),
+                *drift.measured(spark, Path(work), rows, _say),
             ]
         finally:
             spark.stop()

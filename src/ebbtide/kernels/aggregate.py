@@ -6,7 +6,8 @@ State: the input's changes by group, the emitted rows that may still change, and
     sums or extremes, each group's accumulators and heirs at ``now``.
 Emits: per group the row over each stretch between end points that begins by ``now``; the one that
     spans ``now`` ends at the next end point.
-Forgets: what ended by the horizon of the input.
+Forgets: what ended by the horizon of the input; also what began by it and never ends, if whole
+    numbers are summed, which the accumulators stand for.
 
     rows of a group  |------- 3 -------)      |--- 4 ---)
                            |------- 5 -------)
@@ -35,7 +36,7 @@ from ebbtide.kernels.moving import move
 from ebbtide.kernels.sweeping import sweep_groups
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
-from ebbtide.state.layout import Layout
+from ebbtide.state.layout import Endless, Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,9 @@ class Aggregate:
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
         own = tuple(range(len(self.keys)))
-        stored = Layout("input", inputs[0], self.keys)
-        emitted = Layout("output", self.output(inputs), own)
         moments = self.moments(inputs[0])
+        stored = Layout("input", inputs[0], self.keys, endless=self._endless(moments))
+        emitted = Layout("output", self.output(inputs), own)
         if moments is None:
             return stored, emitted
         types = [inputs[0].field(i).type for i in self.keys]
@@ -72,6 +73,13 @@ class Aggregate:
         if moments is None:
             return sweep_groups(self.keys, self.calls, inputs[0], areas, times, output)
         return move(self.keys, self.calls, moments, inputs[0], areas, times, output)
+
+    def _endless(self, moments: tuple[Moment, ...] | None) -> Endless:
+        """Sums of whole numbers stand for rows that never end; others may have to be made anew."""
+        extreme = any(call.function in EXTREMES for call in self.calls)
+        if moments is None or extreme or any(moment.reals for moment in moments):
+            return Endless.KEPT
+        return Endless.DROPPED
 
     def moments(self, schema: Any) -> tuple[Moment, ...] | None:
         """What is summed, if all calls are sums or extremes; else None."""

@@ -32,7 +32,7 @@ from ebbtide.state.area import Found, SweepArea
 from ebbtide.state.arrays import Ints, order_by
 from ebbtide.state.batch import DIFF, FROM, TO, concat, payload
 from ebbtide.state.columns import ints
-from ebbtide.state.layout import Layout
+from ebbtide.state.layout import Endless, Layout
 
 
 class Rule(IntEnum):
@@ -50,7 +50,8 @@ def count_areas(inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
     """An area for each input and one for the output, all keyed by the whole row."""
     names = ("left", "right")[: len(inputs)] if len(inputs) > 1 else ("input",)
     keys = tuple(range(len(inputs[0]) - 3))
-    return tuple(Layout(name, inputs[0], keys) for name in (*names, "output"))
+    areas = (*names, "output")
+    return tuple(Layout(name, inputs[0], keys, endless=Endless.COUNTED) for name in areas)
 
 
 def count_step(

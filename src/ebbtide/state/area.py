@@ -21,7 +21,7 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints
 from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash
-from ebbtide.state.layout import Layout
+from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.search import (
     Bound,
     View,
@@ -153,11 +153,12 @@ class SweepArea:
     def reorganize(self, horizon: int) -> SweepArea:
         """The area without what ended by ``horizon + 1``: every later change begins after it."""
         ended = [segment for segment in self.segments if segment.to_max <= last_end(horizon)]
-        for segment in ended:
+        gone = {*ended, *(s for s in self.segments if self._is_dropped(s, horizon))}
+        for segment in gone:
             self.scope.store.forget(segment.name)
         kept = replace(
             self,
-            segments=tuple(s for s in self.segments if s not in ended),
+            segments=tuple(s for s in self.segments if s not in gone),
             expired=self.expired + sum(segment.rows for segment in ended),
         )
         groups = merges(kept.segments, self.layout.newest, timeless=horizon == NEG_INF)
@@ -209,6 +210,10 @@ class SweepArea:
             if (s.from_max >= first and s.from_min <= last)
             or (s.to_max >= first and s.to_min <= last)
         ]
+
+    def _is_dropped(self, segment: Segment, horizon: int) -> bool:
+        drops = self.layout.endless is Endless.DROPPED and horizon > NEG_INF
+        return drops and segment.to_min == INF and segment.from_max <= horizon
 
     def _bounds(self) -> list[tuple[int, int]]:
         return [(segment.to_min, segment.to_max) for segment in self.segments]

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
+
+
+class Endless(Enum):
+    """What becomes of rows that never end, once the horizon has passed their beginning.
+
+    From then on they are told apart by nothing but their values, so a kernel that looks at
+    multiplicities alone can have them ``COUNTED``; one that keeps sums of them elsewhere can have
+    them ``DROPPED``.
+    """
+
+    KEPT = "kept"
+    COUNTED = "counted"
+    DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +33,4 @@ class Layout:
     schema: Any
     keys: tuple[int, ...]
     newest: bool = False
+    endless: Endless = Endless.KEPT

@@ -13,15 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.state.arrays import Hashes, Ints, differs, order_by
+from ebbtide.state.arrays import Hashes, Ints, Mask, differs, order_by
 from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash, mixed
-from ebbtide.state.layout import Layout
+from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.netting import codes, net
 from ebbtide.state.search import HASH
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import Scope
-from ebbtide.state.table import DIFF, FROM, TO, last_end, payload, where
+from ebbtide.state.table import DIFF, FROM, TO, last_end, payload, where, with_times
 from ebbtide.state.tiers import bucket_width, cut
 
 
@@ -51,11 +51,25 @@ def merged(layout: Layout, stored: Any, horizon: int, whole: bool) -> tuple[Any,
     if layout.newest:
         places = newest(layout, changes, hashes, keep_gone=not whole)
         return changes.take(pa.array(places)), hashes[places]
+    old = _is_old(changes, horizon) if layout.endless is not Endless.KEPT else None
+    if old is not None and old.any():
+        if layout.endless is Endless.DROPPED:
+            changes, hashes = where(changes, ~old), hashes[~old]
+        else:
+            begin = np.where(old, horizon, ints(changes, FROM))
+            changes = net(with_times(changes, begin, ints(changes, TO), ints(changes, DIFF)))
+            hashes = key_hash(changes, layout.keys)
     if not (ints(changes, DIFF) < 0).any():
         return changes, hashes
     changes = net(changes)
     changes = where(changes, ints(changes, TO) > last_end(horizon))
     return changes, key_hash(changes, layout.keys)
+
+
+def _is_old(changes: Any, horizon: int) -> Mask:
+    """Which changes never end and have begun by the horizon."""
+    mask: Mask = (ints(changes, TO) == INF) & (ints(changes, FROM) <= horizon)
+    return mask & (horizon > NEG_INF)
 
 
 def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False) -> Ints:
