@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
-from ebbtide.bench import answers
+from ebbtide.bench import answers, drift
 from ebbtide.bench.data import Readings, readings
 from ebbtide.bench.figures import Figure, as_json, as_table
+from ebbtide.errors import InternalError
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,25 @@ def test_pairs(pair: tuple[Readings, Readings]) -> None:
             if key == also:
                 total[key] = total.get(key, 0.0) + value + more
     assert answers.pairs(left, right, at) == pytest.approx(total)
+
+
+def test_drift_is_seen_and_so_is_a_missing_sum() -> None:
+    given = drift.rows(200_000)
+    exact = {key: math.fsum(values) for key, values in given.valid()}
+    counts = {key: len(values) for key, values in given.valid()}
+    shown = {key: (total, total / counts[key]) for key, total in exact.items()}
+    assert drift.drift(given, shown) < 1e-15
+    # What is left of sums that a running sum of all rows has gone through.
+    running = dict.fromkeys(exact, 0.0)
+    for key, value in zip(given.key.tolist(), given.value.tolist(), strict=True):
+        running[key] += value
+    for key, value, at in zip(*(part.tolist() for part in astuple(given)), strict=True):
+        running[key] -= value if at <= given.at[-1] - drift.WINDOW_MS else 0.0
+    naive = {key: (total, total / counts[key]) for key, total in running.items()}
+    assert drift.drift(given, naive) > 1e-9
+    del shown[7]
+    with pytest.raises(InternalError, match="key 7"):
+        drift.drift(given, shown)
 
 
 def test_figures_say_what_is_asked_and_missed() -> None:
