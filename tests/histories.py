@@ -78,7 +78,6 @@ def history(
     declarations: Sequence[Declaration],
     steps: int,
     counts: Sequence[int] = (0, 1, 2, 5),
-    pace: int = 2,
 ) -> list[dict[str, Fed]]:
     """What arrives in each step; times move on from step to step, with some delay."""
     result: list[dict[str, Fed]] = []
@@ -90,7 +89,7 @@ def history(
             if is_static(declaration) and number:
                 continue
             count = random.choice(counts)
-            low = max(0, pace * number - random.randint(0, 4))
+            low = max(0, 2 * number - random.randint(0, 4))
             arrivals = _some_arrivals(random, declaration, count, places[name], low)
             places[name] += count
             promise = declaration.promises and random.random() < 0.2

@@ -92,7 +92,7 @@ class Group:
     @property
     def history(self) -> History:
         """What arrives; if it runs in two ways, only what both accept."""
-        found = history(Random(self.seed), DECLARATIONS, STEPS, (0, 3, 6, 12), pace=4)
+        found = history(Random(self.seed), DECLARATIONS, STEPS, (0, 3, 6, 12))
         return without_refused(found, DECLARATIONS) if self.other else found
 
 
@@ -112,9 +112,11 @@ def is_wanted(plan: Relation) -> bool:
         return False
 
 
-def ways(shards: int) -> st.SearchStrategy[Way]:
-    within = st.frozensets(st.integers(1, STEPS - 1))
-    return st.builds(Way, within, st.just(shards), st.booleans(), within)
+def ways(shards: int, ends: int) -> st.SearchStrategy[Way]:
+    inner = st.integers(1, STEPS - 1)
+    collects = st.sampled_from((True, True, False))
+    cuts = st.frozensets(inner, min_size=ends)
+    return st.builds(Way, cuts, st.just(shards), collects, st.frozensets(inner))
 
 
 @st.composite
@@ -126,7 +128,8 @@ def groups(draw: st.DrawFn) -> Group:
     seed = draw(st.integers(0, 2**32))
     one, two, _ = draw(st.permutations((1, 2, 7)))
     other = draw(st.sampled_from((False, False, True)))
-    return Group(tuple(draw(several)), seed, draw(ways(one)), draw(ways(two)) if other else None)
+    way = draw(ways(one, ends=1))
+    return Group(tuple(draw(several)), seed, way, draw(ways(two, ends=0)) if other else None)
 
 
 def run(spark: SparkSession, group: Group, way: Way) -> list[tuple[Change, ...]]:
