@@ -41,7 +41,8 @@ from ebbtide.kernels.region import Region, all_rows, is_unclear, region_of, touc
 from ebbtide.kernels.spans import Marks, Spans, events_of
 from ebbtide.kernels.sweeping import results
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import Hashes, Ints, Mask
+from ebbtide.state.arrays import Hashes, Ints, Mask, order_by
+from ebbtide.state.batch import FROM
 from ebbtide.state.columns import column, ints
 
 
@@ -56,6 +57,7 @@ def move(
 ) -> Result:
     """One step: accumulators moved by what begins and ends, and the changes of their results."""
     stored, emitted, *kept = areas
+    changes = _in_key_order(changes, stored)
     touched, turning = touched_rows(changes, stored, emitted, times, not keys)
     if not len(touched.hashes):
         after = inputs_after((changes,), (stored,), touched, times)
@@ -81,6 +83,13 @@ def move(
     ]
     after = inputs_after((changes,), (stored,), touched, times)
     return Result(changed, (*after, settled(emitted, changed, times.released), *renewed))
+
+
+def _in_key_order(changes: Batch, area: SweepArea) -> Batch:
+    """The changes of each key together, as they are stored: what is read and written next to each
+    other lies next to each other."""
+    order = order_by(area.hash(changes), ints(changes, FROM))
+    return changes.take(pa.array(order)).combine_chunks()
 
 
 def _values(

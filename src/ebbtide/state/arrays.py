@@ -25,8 +25,12 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
         return np.arange(len(major), dtype=np.int64)
     packed = _packed(major, minor)
     if packed is None:
-        return np.lexsort((minor, major))
-    return packed
+        # Numbers of values are narrower than the values, and cost one more sort.
+        numbers = _dense(major)
+        packed = _packed(numbers, minor)
+        if packed is None:
+            packed = _packed(numbers, _dense(minor).view(np.int64))
+    return np.lexsort((minor, major)) if packed is None else packed
 
 
 def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:
@@ -37,14 +41,9 @@ def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:
     place_bits = (n - 1).bit_length()
     minor_bits = (high - low).bit_length()
     if (major_high - major_low).bit_length() + minor_bits + place_bits > 64:
-        if minor_bits + place_bits > 64:
-            return None
-        above = _dense(major)
-        if int(above.max()).bit_length() + minor_bits + place_bits > 64:
-            return None
-    else:
-        above = (major - major.dtype.type(major_low)).astype(np.uint64)
-    word = above << np.uint64(minor_bits)
+        return None
+    word = (major - major.dtype.type(major_low)).astype(np.uint64)
+    word <<= np.uint64(minor_bits)
     word |= minor.view(np.uint64) - np.uint64(low % (1 << 64))
     word <<= np.uint64(place_bits)
     word |= np.arange(n, dtype=np.uint64)
