@@ -11,9 +11,9 @@ import random
 import sys
 
 from pyspark.sql import SparkSession
+from tests.spark import fault_driver
 from tests.spark.law import emitted, some_rows
 
-from ebbtide.config import share_python_with_workers
 from ebbtide.runtime.engine import Engine
 
 SCRIPT = """
@@ -43,16 +43,6 @@ def output(spark: SparkSession, location: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    share_python_with_workers()
-    builder = SparkSession.builder.master(sys.argv[1]).appName("cluster")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.driver.memory": "1g",
-    }.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    spark = fault_driver.session(sys.argv[1])
     sys.stdout.write("\n".join(output(spark, sys.argv[2])) + "\n")
     spark.stop()

@@ -212,18 +212,25 @@ def run(query: Query, sink: Files) -> Run:
 
 
 def session(master: str) -> SparkSession:
-    """A session on a master, or with the engine's own settings on ``ours``."""
+    """A session on a master."""
     from pyspark.sql import SparkSession
 
     from ebbtide.config import share_python_with_workers
-    from ebbtide.runtime.session import start_spark
 
-    settings = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
-    if master == "ours":
-        return start_spark(2, settings)
     share_python_with_workers()
-    builder = SparkSession.builder.master(master).appName("faults")
-    for name, value in {**settings, "spark.ui.enabled": "false"}.items():
+    # A JVM that lives for seconds is not worth an optimizing compiler.
+    options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    settings = {
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": options,
+        "spark.executor.extraJavaOptions": options,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master(master).appName(NAME)
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

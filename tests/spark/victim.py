@@ -43,7 +43,7 @@ def write_files(path: Path, steps: int, seed: int) -> None:
 class Victim:
     """The program in a group of processes of its own, which can be killed as one."""
 
-    def __init__(self, data: Path, master: str = "ours") -> None:
+    def __init__(self, data: Path, master: str = "local[2]") -> None:
         self.root = self.root_of(data)
         self.control = data / "control"
         self.control.mkdir(exist_ok=True)
@@ -131,7 +131,8 @@ class Victim:
         os.kill(self.reached, signal.SIGKILL)
 
     def kill_executor(self, other: bool = False) -> None:
-        """Kills the executor that is at the point, or another one."""
+        """Kills the executor that is at the point, or another one, once there are two."""
+        assert self.wait(lambda: len(self._processes()[1]) > 1)
         parents, executors = self._processes()
         ancestor = self.reached
         while ancestor not in executors and ancestor in parents:
