@@ -46,10 +46,18 @@ class ExactSums:
     keeps_nulls: bool = False
 
     def accumulate(self, state: Sums, row: tuple[Any, ...]) -> Sums:
-        return _plus(state, _of(row[0]), 1)
+        return self._moved(state, row[0], 1)
 
     def retract(self, state: Sums, row: tuple[Any, ...]) -> Sums:
-        return _plus(state, _of(row[0]), -1)
+        return self._moved(state, row[0], -1)
+
+    def _moved(self, state: Sums, value: Any, sign: int) -> Sums:
+        if self.name not in ("SUM", "AVG") or not math.isfinite(value):
+            return _plus(state, _of(value), sign)
+        # Sizes and squares are three quarters of the work.
+        exact = Fraction(value)
+        total = state.total + exact if sign > 0 else state.total - exact
+        return state._replace(rows=state.rows + sign, total=total)
 
     def merge(self, left: Sums, right: Sums) -> Sums:
         return _plus(left, right, 1)
