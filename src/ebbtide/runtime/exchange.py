@@ -7,7 +7,7 @@ rows runs once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,16 +40,25 @@ class Passage:
 
 
 def passed(
-    rows: DataFrame, before: Shape, after: Shape, passages: Mapping[int, Passage], shards: int
+    rows: DataFrame,
+    before: Shape,
+    after: Shape,
+    passages: Mapping[int, Passage],
+    shards: int,
+    without: Collection[str] = (),
 ) -> DataFrame:
-    """The rows of the next table, each with its shard; ``passages`` are by the tags of this one."""
+    """The rows of the next table, each with its shard; ``passages`` are by the tags of this one.
+
+    Columns that the reader knows anyway can be left out.
+    """
     conditions = {
         tag: text
         for tag, passage in passages.items()
         if (text := _condition(before, tag, passage)) is not None
     }
     kept = rows.where(_case(conditions, "TRUE")) if conditions else rows
-    return kept.selectExpr(*_columns(before, after, passages, shards))
+    columns = _columns(before, after, passages, shards)
+    return kept.selectExpr(*(f"{columns[n]} AS {n}" for n in columns if n not in without))
 
 
 def merged(rows: DataFrame) -> DataFrame:
@@ -62,18 +71,17 @@ def merged(rows: DataFrame) -> DataFrame:
 
 def _columns(
     before: Shape, after: Shape, passages: Mapping[int, Passage], shards: int
-) -> list[str]:
+) -> dict[str, str]:
     tags = {tag: str(passage.tag) for tag, passage in passages.items()}
-    columns = [f"CAST({_case(tags, TAG)} AS INT) AS {TAG}"]
     keys = {
         tag: _shard(before, tag, passage, shards)
         for tag, passage in passages.items()
         if passage.pipe is not None
     }
-    columns.append(f"CAST({_case(keys, SHARD)} AS INT) AS {SHARD}")
+    columns = {TAG: f"CAST({_case(tags, TAG)} AS INT)", SHARD: f"CAST({_case(keys, SHARD)} AS INT)"}
     for slot, type_ in zip(after.layout.names, after.layout.slots, strict=True):
         values = _slot_values(before, after, slot, passages)
-        columns.append(f"{_case(values, f'CAST(NULL AS {spark_type(type_)})')} AS {slot}")
+        columns[slot] = _case(values, f"CAST(NULL AS {spark_type(type_)})")
     for name, of in ((FROM, "valid_from"), (TO, "valid_to")):
         values = {
             tag: _text(before, tag, passage, getattr(passage.pipe, of))
@@ -81,8 +89,8 @@ def _columns(
             if passage.pipe is not None
         }
         changed = {tag: text for tag, text in values.items() if text != name}
-        columns.append(f"CAST({_case(changed, name)} AS BIGINT) AS {name}")
-    return [*columns, DIFF]
+        columns[name] = f"CAST({_case(changed, name)} AS BIGINT)"
+    return {**columns, DIFF: DIFF}
 
 
 def _slot_values(

@@ -66,6 +66,11 @@ class Staging:
         fixed = {tag: length for tag, length in lengths.items() if length is not None}
         return fixed if len(fixed) == len(lengths) else {}
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The columns that need not enter, for the first stage knows what is in them."""
+        return (*([TO] if self.lengths else []), *([] if self.physical.repeats else [DIFF]))
+
     def entering(self, refused: bool) -> list[str]:
         """The columns that the first stage reads: what is the same for all rows stays behind."""
         shape, edges = self.ready(1), dict(self.transit(1))
@@ -75,8 +80,8 @@ class Staging:
         used = [name for name in shape.layout.names if name in slots]
         tag = [TAG] if len(tags) != 1 else []
         shard = [SHARD] if refused or carried else []
-        end = [] if self.lengths else [TO]
-        return [*tag, *shard, *used, FROM, *end, *([DIFF] if self.physical.repeats else [])]
+        times = [name for name in (FROM, TO, DIFF) if name not in self.known]
+        return [*tag, *shard, *used, *times]
 
     def raw(self, stage: int) -> Shape:
         """The shape of what a stage yields: outputs as they are made, and what is carried."""

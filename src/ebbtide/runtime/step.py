@@ -99,9 +99,9 @@ class Runner:
         return manifest
 
     def _entered(self, arrivals: Arrivals, rows: DataFrame) -> DataFrame:
-        shape = self.staging.ready(1)
-        tagged = arrivals.tagged(rows)
-        entered = passed(tagged, arrivals.entering, shape, arrivals.passages(), self.shards)
+        shape, known = self.staging.ready(1), self.staging.known
+        tagged, passages = arrivals.tagged(rows), arrivals.passages()
+        entered = passed(tagged, arrivals.entering, shape, passages, self.shards, known)
         if self.physical.repeats:
             entered = merged(entered)
         return entered.repartitionById(self.shards, SHARD)
