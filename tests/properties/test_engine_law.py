@@ -11,9 +11,11 @@ from __future__ import annotations
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.histories import (
+    Fed,
     History,
     Oracle,
     accepted,
@@ -24,15 +26,16 @@ from tests.histories import (
 )
 from tests.local import LocalRunner
 
-from ebbtide.algebra.combination import AntiJoin, Join
+from ebbtide.algebra.combination import AntiJoin, Join, Product
 from ebbtide.algebra.expression import Comparison
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.relation import Alias, Relation, Values
-from ebbtide.algebra.window import Fixed, Range, Window
+from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, Relation, Values
+from ebbtide.algebra.window import Dstream, Fixed, Range, Rows, Window
 from ebbtide.analysis import analyse
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.schema import schema
+from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.reference import evaluate
 from ebbtide.runtime.lowering import Lowered, lower
@@ -119,3 +122,39 @@ def test_a_window_on_what_is_all_there_from_the_start() -> None:
     same = Comparison("=", bids.ref("auction"), there.ref("x"))
     for plan in (there, Join(bids, there, same), AntiJoin(bids, there, same)):
         judge(plan, seed=1, steps=4, shards=2, collects=True)
+
+
+def test_a_window_on_computed_facts_goes_by_the_times_that_they_are_grouped_by() -> None:
+    clicks = PROMISED[1]
+    groups = Aggregate(
+        clicks, (Named("k", clicks.ref("auction")), Named("t", clicks.ref("at"))), ()
+    )
+    last = Alias(Window(groups, Rows(1), "t"), "r")
+    bids = Alias(Window(PROMISED[0], Range(6), "at"), "l")
+    came = Fed.of(
+        [("insert", (1, "a", 2, 6)), ("insert", (0, "b", 7, 6)), ("delete", (0, "b", 7, 6))]
+    )
+    some = Fed.of(("insert", (i % 3, 2, i)) for i in range(6))
+    output = judged(last, [{"clicks": came}], shards=2, collects=True)
+    assert output == (Change((1, 2), 2, INF),)
+    for plan in (
+        Product(bids, last),
+        Join(bids, last, Comparison("=", bids.ref("at"), last.ref("t"))),
+    ):
+        judged(plan, [{"bids": some}, {"clicks": came}], shards=2, collects=True)
+
+
+def test_times_that_are_carried_along_may_be_older_than_what_is_kept() -> None:
+    gone = Dstream(Window(PROMISED[0], Range(5), "at"))
+    with pytest.raises(UnsupportedError, match="computed-time"):
+        lowered(Window(gone, Range(3), "at"))
+    pairs = Join(
+        Alias(PROMISED[0], "l"),
+        Alias(PROMISED[1], "r"),
+        Comparison(
+            "=", Alias(PROMISED[0], "l").ref("auction"), Alias(PROMISED[1], "r").ref("auction")
+        ),
+    )
+    named = Map(pairs, (Named("at", pairs.ref("l.at")),))
+    with pytest.raises(UnsupportedError, match="computed-time"):
+        lowered(Window(named, Range(3), "at"))

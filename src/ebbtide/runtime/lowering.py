@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TypeAlias, cast
 
-from ebbtide.algebra.combination import UnionAll
+from ebbtide.algebra.combination import AntiJoin, Join, Product, SemiJoin, UnionAll
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
-from ebbtide.algebra.window import Window
+from ebbtide.algebra.relation import (
+    Aggregate,
+    ChangingTable,
+    Distinct,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+)
+from ebbtide.algebra.window import Dstream, Istream, Rstream, Window
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.types import STRING, NullType
+from ebbtide.core.types import STRING, NullType, TimestampType
 from ebbtide.errors import UnsupportedError
 from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.arrivals import arrival_schema
@@ -35,6 +43,8 @@ from ebbtide.runtime.physical import (
     Producer,
 )
 from ebbtide.runtime.reads import Reads, all_reads, reads_below
+
+Identity: TypeAlias = tuple[str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +63,21 @@ class Lowered:
 class _Flow:
     """Changes on their way: who made them, what has happened to them, how time comes to them.
 
-    ``source`` is the number of the source whose rows they are, before any operator, if rows of it
-    keep coming: what is all there from the start is waited for by nobody.
+    What is all there from the start does not move, and is waited for by nobody.  ``times`` has the
+    lines of those columns of facts whose values, in all that still comes, lie beyond the horizon.
     """
 
     producer: Producer
     pipe: Pipe
     lines: frozenset[Line]
     stage: int
-    source: int | None = None
+    moves: bool = True
+    times: Mapping[Identity, frozenset[Line]] = field(default_factory=dict)
+
+    def lines_of(self, time: Expression) -> frozenset[Line] | None:
+        """The lines of a time, if it is a column about which they say something."""
+        column = self.pipe.resolve(time)
+        return self.times.get(column.column.identity) if isinstance(column, Ref) else None
 
 
 @dataclass(slots=True)
@@ -116,7 +132,8 @@ class _Lowering:
             return self._admitted(declaration, number, given, rows)
         columns = tuple(Ref(given.column(column.name)) for column in rows)
         pipe = replace(source_pipe(rows), columns=columns)
-        return _Flow(FromSource(number), pipe, frozenset(), 0, _moving(declaration, number))
+        moves, times = _moves(declaration), _attributes(rows, number)
+        return _Flow(FromSource(number), pipe, frozenset(), 0, moves, times)
 
     def _admitted(
         self, declaration: Declaration, source: int, given: Schema, rows: Schema
@@ -142,8 +159,8 @@ class _Lowering:
         lines: frozenset[Line] = frozenset()
         if isinstance(declaration, TableDeclaration) and declaration.time is not None:
             lines = frozenset({(source, declaration.time)})
-        moving = _moving(declaration, source)
-        return _Flow(FromOperator(number), source_pipe(rows), lines, 1, moving)
+        moves, times = _moves(declaration), _attributes(rows, source)
+        return _Flow(FromOperator(number), source_pipe(rows), lines, 1, moves, times)
 
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
@@ -186,7 +203,13 @@ class _Lowering:
         if chosen.kept is not None:
             made = replace(made, columns=tuple(map(_kept(chosen), chosen.kept, node.schema)))
         made = replace(made, conditions=tuple(map(made.resolve, chosen.conditions)))
-        return _Flow(FromOperator(number), made, lines, stage)
+        moves = any(flow.moves for flows in below for flow in flows)
+        known = {
+            column.column.identity: found
+            for place, column in enumerate(made.columns)
+            if isinstance(column, Ref) and (found := _traced(node, place, below, lines)) is not None
+        }
+        return _Flow(FromOperator(number), made, lines, stage, moves, known)
 
 
 def lower(plan: Relation) -> Lowered:
@@ -208,21 +231,51 @@ def lower(plan: Relation) -> Lowered:
     return Lowered(physical, tuple(lowering.declarations), tuple(lowering.given), lowering.nodes)
 
 
-def _moving(declaration: Declaration, number: int) -> int | None:
-    static = isinstance(declaration, TableDeclaration) and declaration.static
-    return None if static else number
+def _moves(declaration: Declaration) -> bool:
+    return not (isinstance(declaration, TableDeclaration) and declaration.static)
+
+
+def _attributes(rows: Schema, source: int) -> dict[Identity, frozenset[Line]]:
+    times = (column for column in rows if isinstance(column.type, TimestampType))
+    return {column.identity: frozenset({(source, column.name)}) for column in times}
+
+
+def _traced(
+    node: Relation, place: int, below: Sequence[Sequence[_Flow]], lines: frozenset[Line]
+) -> frozenset[Line] | None:
+    """The lines of the time at a place of an operator's facts.
+
+    A time that tells groups apart is as new as what changes its group; one that is only carried
+    along may be old when another row makes its fact come or go.
+    """
+    match node:
+        case Istream() | Dstream() | Rstream():
+            return lines if place == len(node.schema) - 1 else None
+        case Aggregate(keys=keys) if place < len(keys):
+            time = keys[place].expression
+        case Distinct():
+            time = Ref(node.input.schema[place])
+        case Join() | Product() | SemiJoin() | AntiJoin() if place < len(
+            node.left.schema
+        ) and not any(flow.moves for flow in below[1]):
+            time = Ref(node.left.schema[place])
+        case _:
+            return None
+    found = [flow.lines_of(time) for flow in below[0] if flow.moves]
+    known = [its for its in found if its is not None]
+    return frozenset().union(*known) if len(known) == len(found) else None
 
 
 def _timed(flow: _Flow, node: Window) -> _Flow:
     """The flow of facts, by the time that a window on them stands on."""
-    if flow.source is None:
+    if not flow.moves:
         return flow
-    time = flow.pipe.columns[node.input.schema.position(node.on)]
-    if not isinstance(time, Ref):
+    lines = flow.lines_of(Ref(node.input.schema.column(node.on)))
+    if lines is None:
         raise UnsupportedError(
             "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
         )
-    return replace(flow, lines=frozenset({(flow.source, time.column.name)}))
+    return replace(flow, lines=lines)
 
 
 def _kept(chosen: Chosen) -> Callable[[int | None, Column], Expression]:
