@@ -3,8 +3,8 @@
     python memory_driver.py build|step DIRECTORY KERNEL LIVE STEPS
 
 ``build`` leaves a state of so many live rows.  ``step`` goes on from there, and prints as JSON
-what this process holds of its own, after some steps and in the end, and what was stored, in KiB,
-and how many segments there are in the end and how many files are open.
+what this process holds of its own, after some steps, at least from then on, and in the end, and
+what was stored, in KiB; and how many segments there are in the end and how many files are open.
 """
 
 from __future__ import annotations
@@ -90,17 +90,17 @@ def step(directory: Path, name: str, live: int, steps: int) -> dict[str, int]:
     stepping = Stepping(str(directory / "state"), name, described)
     stepping.before, stepping.version = before, version
     stored = sum(area.bytes for area in stepping.areas)
-    settled, stride = 0, WINDOW * CHANGES // live
-    for number in range(steps):
-        if number == SETTLED:
-            settled = own_memory()
+    stride, memory = WINDOW * CHANGES // live, []
+    for _ in range(steps):
         start, end = stepping.before, stepping.before + stride
         count = CHANGES // stepping.inputs
         new = tuple(rows(chance, count, live // 4, start, end) for _ in range(stepping.inputs))
         stepping.step(new, end)
+        memory.append(own_memory())
     return {
-        "settled": settled,
-        "end": own_memory(),
+        "settled": memory[SETTLED],
+        "least": min(memory[SETTLED:]),
+        "end": memory[-1],
         "stored": stored // 1024,
         "segments": sum(len(area.segments) for area in stepping.areas),
         "opened": len(opening._OPENED.files),

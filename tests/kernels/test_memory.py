@@ -40,7 +40,7 @@ def test_memory_is_bounded(kernel: str, tmp_path: Path) -> None:
     assert few["end"] - few["settled"] < NOISE
     many = told(tmp_path / "many", kernel, MANY, 60)
     assert many["stored"] > 4 * NOISE
-    # Fences and what is merged are some of it; a state that is loaded would be all of it.
-    assert many["end"] - few["end"] < 0.75 * many["stored"]
+    # A merge takes memory for a while; a state that is loaded would be there in every step.
+    assert many["least"] - few["least"] < 0.5 * many["stored"]
     for found in (few, many):
         assert found["opened"] <= found["segments"]
