@@ -8,6 +8,7 @@ output, also that which ends after ``now``, is the same however the history is c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from tempfile import TemporaryDirectory
 
@@ -30,7 +31,7 @@ from ebbtide.algebra.combination import AntiJoin, Join, Product
 from ebbtide.algebra.expression import Comparison
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, Relation, Values
-from ebbtide.algebra.window import Dstream, Fixed, Range, Rows, Window
+from ebbtide.algebra.window import Cumulate, Dstream, Fixed, Hop, Range, Rows, Tumble, Window
 from ebbtide.analysis import analyse
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
@@ -158,3 +159,20 @@ def test_times_that_are_carried_along_may_be_older_than_what_is_kept() -> None:
     named = Map(pairs, (Named("at", pairs.ref("l.at")),))
     with pytest.raises(UnsupportedError, match="computed-time"):
         lowered(Window(named, Range(3), "at"))
+
+
+@pytest.mark.parametrize("on", ["at", "window_end"])
+@pytest.mark.parametrize(
+    "windows",
+    [lambda s: Tumble(s, "at", 4), lambda s: Hop(s, "at", 2, 5), lambda s: Cumulate(s, "at", 2, 6)],
+)
+def test_facts_in_windows_are_facts_again(windows: Callable[[Relation], Relation], on: str) -> None:
+    for source in PROMISED[:3]:
+        for seed in range(4):
+            plan = Window(windows(source), Range(3), on)
+            judge(plan, seed, steps=5, shards=2, collects=True)
+
+
+def test_a_window_may_begin_before_the_horizon() -> None:
+    with pytest.raises(UnsupportedError, match="computed-time"):
+        lowered(Window(Tumble(PROMISED[0], "at", 4), Range(3), "window_start"))

@@ -24,6 +24,10 @@ QUERIES = {
     "slide count": "SELECT a, COUNT(*) AS n FROM l [RANGE 5 SECONDS SLIDE 2 SECONDS] GROUP BY a",
     "slide total": "SELECT COUNT(*) AS n FROM l [RANGE 4 SECONDS SLIDE 2 SECONDS] WHERE b > 0",
     "fixed": "SELECT a FROM l [FIXED 4 SECONDS]",
+    "tumble": "SELECT window_end, COUNT(*) AS n FROM TUMBLE(l, at, 4 SECONDS)"
+    " [RANGE 6 SECONDS ON at] GROUP BY window_end",
+    "hop": "SELECT a, window_start FROM HOP(l, at, 2 SECONDS, 5 SECONDS)"
+    " [RANGE 3 SECONDS ON window_end]",
     "union": "SELECT a FROM l [RANGE 5 SECONDS] UNION ALL SELECT c FROM r [RANGE 2 SECONDS]",
     "distinct": "SELECT DISTINCT a FROM l [RANGE 5 SECONDS]",
     "join": "SELECT l.a, l.b, r.c FROM l [RANGE 5 SECONDS] JOIN r [RANGE 3 SECONDS] ON l.a = r.a",

@@ -23,7 +23,16 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
-from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Window
+from ebbtide.algebra.window import (
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rows,
+    Rstream,
+    Tumble,
+    Window,
+)
 from ebbtide.analysis.equalities import split_condition
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BOOLEAN, INT
@@ -31,10 +40,12 @@ from ebbtide.errors import UnsupportedError
 from ebbtide.kernels import (
     aggregate,
     anti_join,
+    cumulate,
     difference,
     distinct,
     dstream,
     frames,
+    hop,
     intersection,
     istream,
     join,
@@ -47,6 +58,7 @@ from ebbtide.kernels import (
     semi_join,
     strict_difference,
     top_n,
+    tumble,
 )
 from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.kernel import Kernel
@@ -103,6 +115,8 @@ def choose(node: Relation, reads: Reads) -> Chosen:
             return _over(node)
         case Window(spec=Rows() as spec):
             return _row_window(node, spec)
+        case Tumble() | Hop() | Cumulate():
+            return _rows(node, _in_windows(node))
         case Istream():
             return _rows(node, istream.Istream())
         case Dstream():
@@ -119,9 +133,20 @@ def choose(node: Relation, reads: Reads) -> Chosen:
 
 
 def _rows(node: Relation, kernel: Kernel) -> Chosen:
-    """A kernel that counts equal rows: its key is the whole row."""
+    """A kernel that looks at whole rows: they are its key."""
     sides = tuple(Side(columns, columns) for columns in map(all_of, node.children))
     return Chosen(kernel, sides, positional(node.schema))
+
+
+def _in_windows(node: Tumble | Hop | Cumulate) -> Kernel:
+    on = node.input.schema.position(node.on)
+    match node:
+        case Tumble():
+            return tumble.Tumble(on, node.size_us)
+        case Hop():
+            return hop.Hop(on, node.slide_us, node.size_us)
+        case Cumulate():
+            return cumulate.Cumulate(on, node.step_us, node.size_us)
 
 
 def _join(node: Product | Join, reads: Reads) -> Chosen:

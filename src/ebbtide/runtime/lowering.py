@@ -23,7 +23,7 @@ from ebbtide.algebra.relation import (
     Stream,
     Values,
 )
-from ebbtide.algebra.window import Dstream, Istream, Rstream, Window
+from ebbtide.algebra.window import Cumulate, Dstream, Hop, Istream, Rstream, Tumble, Window
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import STRING, NullType, TimestampType
@@ -255,6 +255,10 @@ def _traced(
             time = keys[place].expression
         case Distinct():
             time = Ref(node.input.schema[place])
+        case Tumble() | Hop() | Cumulate() if place != len(node.input.schema):
+            # A window begins before its fact, and ends after it.
+            given = node.input.schema
+            time = Ref(given[place] if place < len(given) else given.column(node.on))
         case Join() | Product() | SemiJoin() | AntiJoin() if place < len(
             node.left.schema
         ) and not any(flow.moves for flow in below[1]):
