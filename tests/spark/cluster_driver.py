@@ -45,4 +45,4 @@ def output(spark: SparkSession, location: str) -> list[str]:
 if __name__ == "__main__":
     spark = fault_driver.session(sys.argv[1])
     sys.stdout.write("\n".join(output(spark, sys.argv[2])) + "\n")
-    spark.stop()
+    fault_driver.stop(spark)

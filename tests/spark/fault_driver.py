@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.runtime import starting, step
@@ -235,10 +236,19 @@ def session(master: str) -> SparkSession:
     return builder.getOrCreate()
 
 
+def stop(spark: SparkSession) -> None:
+    """Ends a session; what executors of a local cluster leave beside Spark goes with it."""
+    import pyspark
+
+    application = str(spark.sparkContext.applicationId)
+    spark.stop()
+    rmtree(Path(pyspark.__file__).parent / "work" / application, ignore_errors=True)
+
+
 if __name__ == "__main__":
     master, data, control = sys.argv[1:]
     put_faults_in(control)
     spark = session(master)
     files = FaultyFiles(f"{data}/{NAME}/files", control=control)
     run(query_of(spark, data, NAME), files)
-    spark.stop()
+    stop(spark)

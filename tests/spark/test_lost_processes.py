@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.spark import fault_driver
-from tests.spark.victim import Left, Victim, left, write_files
+from tests.spark.victim import Left, Victim, left, snapshots, write_files
 
 from ebbtide.config import Config
 from ebbtide.runtime.sinks import Files
@@ -28,7 +28,8 @@ def undisturbed(spark: SparkSession, data: Path, steps: int) -> Left:
 
 
 def test_executors_that_are_killed_change_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    calm = undisturbed(spark, tmp_path, 3 * KILLS + 2)
+    steps = 3 * KILLS + 2
+    calm = undisturbed(spark, tmp_path, steps)
     with Victim(tmp_path, CLUSTER) as victim:
         for number, point in enumerate(POINTS[:KILLS]):
             assert victim.reach(point, 3 * number)
@@ -38,9 +39,15 @@ def test_executors_that_are_killed_change_nothing(spark: SparkSession, tmp_path:
             victim.disarm()
         victim.finish()
     assert left(tmp_path, fault_driver.NAME) == calm
+    found, expected = (
+        snapshots(fault_driver.query_of(spark, str(tmp_path), place), steps)
+        for place in (fault_driver.NAME, "calm")
+    )
+    assert len(list(filter(None, expected))) > 3
+    assert found == expected
 
 
-@pytest.mark.parametrize("master", ["local[2]", "local[2,4]"])
+@pytest.mark.parametrize("master", ["local[2]", "local[2,4]"] if LONG else ["local[2]"])
 def test_workers_that_are_killed_change_nothing(
     spark: SparkSession, tmp_path: Path, master: str
 ) -> None:

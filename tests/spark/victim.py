@@ -20,6 +20,7 @@ from tests.spark import fault_driver
 from tests.spark.files import as_csv, as_json, put
 
 from ebbtide.runtime.journal import Journal
+from ebbtide.runtime.query import Query
 
 PATIENCE = 900
 
@@ -192,6 +193,12 @@ def left(data: Path, place: str) -> Left:
         for n in range(len(steps))
     ]
     return Left(steps, latest.areas, latest.frontiers, found)
+
+
+def snapshots(query: Query, steps: int) -> list[list[Any]]:
+    """What is valid now, and at some instants before."""
+    instants = [None, *(second * 10**6 for second in range(5, 4 * steps + 40, max(steps, 16)))]
+    return [sorted(query.snapshot(at).collect()) for at in instants]
 
 
 def _rows(root: Path, files: Sequence[str]) -> list[str]:
