@@ -19,6 +19,7 @@ from ebbtide.bench.data import Readings
 from ebbtide.errors import InternalError
 from ebbtide.runtime.engine import Engine
 from ebbtide.runtime.query import Query
+from ebbtide.runtime.session import unsized_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,7 +129,8 @@ def _streamed(
 ) -> float:
     def batch(frame: DataFrame, _: int) -> None:
         frame.sparkSession.conf.set("spark.sql.adaptive.enabled", "false")
-        each(frame).write.format("noop").mode("overwrite").save()
+        with unsized_batches(frame.sparkSession):
+            each(frame).write.format("noop").mode("overwrite").save()
 
     writer = _frame(spark, rows, files).writeStream.foreachBatch(batch)
     began = time.perf_counter()

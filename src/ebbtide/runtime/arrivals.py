@@ -15,7 +15,7 @@ from ebbtide.core.admission import Op, Reason, allowed_ops
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import INF, NEG_INF, Instant, is_finite, shift
+from ebbtide.core.time import INF, NEG_INF, Instant, shift
 from ebbtide.core.types import BIGINT, STRING
 from ebbtide.runtime.exchange import Passage
 from ebbtide.runtime.layout import Layout
@@ -104,7 +104,7 @@ class Arrivals:
         by_slot: dict[str, str] = {}
         for source in keyed:
             slot = self._known(source, OFFSET)
-            branch = f"WHEN {source} THEN {last.get(source, -1) + 1}L + place"
+            branch = f"WHEN {source} THEN {_number(last.get(source, -1) + 1, source)} + place"
             by_slot[slot] = f"{by_slot.get(slot, '')} {branch}"
         columns = [
             f"CASE {TAG}{by_slot[name]} ELSE {name} END AS {name}" if name in by_slot else name
@@ -199,9 +199,8 @@ class Arrivals:
     def _late(self, source: int, frontier: InputFrontier) -> str:
         """Whether a row of a source comes after its promise."""
         tests = [
-            f"unix_micros({self._slot(source, line.attribute)}) <= {line.progress}"
+            f"unix_micros({self._slot(source, line.attribute)}) <= {_number(line.progress, source)}"
             for line in frontier.progressing
-            if is_finite(line.progress)
         ]
         return " OR ".join(tests) or "false"
 
@@ -241,10 +240,10 @@ class Arrivals:
         op = self._op(source)
         whole = f"{op} IS NULL OR {op} NOT IN ('{Op.DELETE.value}', '{Op.END.value}')"
         beyond = _beyond(declaration, frontier)
+        limit = None if beyond is None else _number(beyond, source)
         late = [
-            f"unix_micros({self._slot(source, line.attribute)}) <= {line.horizon}"
+            f"unix_micros({self._slot(source, line.attribute)}) <= {_number(line.horizon, source)}"
             for line in frontier.progressing
-            if is_finite(line.horizon)
         ]
         tests = [
             (Reason.MALFORMED, [f"{self._known(source, MALFORMED)} IS NOT NULL"]),
@@ -252,11 +251,22 @@ class Arrivals:
             (Reason.NULL_TIME, [f"{time} IS NULL" for time in times]),
             (Reason.NULL_KEY, [f"{key} IS NULL" for key in keys]),
             (Reason.MALFORMED, [f"({whole}) AND {slot} IS NULL" for slot in required]),
-            (Reason.BEYOND, [f"unix_micros({t}) > {beyond}" for t in times if beyond is not None]),
+            (Reason.BEYOND, [f"unix_micros({t}) > {limit}" for t in times if limit is not None]),
             (Reason.LATE, late),
         ]
         whens = " ".join(f"WHEN {' OR '.join(t)} THEN '{r.value}'" for r, t in tests if t)
         return f"(CASE {whens} END)"
+
+
+def _number(value: int, source: int) -> str:
+    """A number that differs from step to step, in what is said about rows of one source.
+
+    Spark writes numbers into the code that it makes, and other code is compiled and warmed up
+    anew.  What it looks up in an array, by something of the row, it does not write there; of rows
+    of the source the tag is its number.
+    """
+    text = f"{NEG_INF + 1}L - 1L" if value == NEG_INF else f"{value}L"
+    return f"get(array({text}), {TAG} - {source})"
 
 
 def _beyond(declaration: Declaration, frontier: InputFrontier) -> Instant | None:

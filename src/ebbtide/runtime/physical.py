@@ -13,8 +13,11 @@ from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression
 from ebbtide.core.schema import Schema
+from ebbtide.core.types import ArrayType, BinaryType, StringType, StructType
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.runtime.linear import Pipe
+
+_OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
 OUTPUT = -1
 """The consumer of what the query itself emits."""
@@ -91,6 +94,14 @@ class Physical:
     def repeats(self) -> bool:
         """Whether many of the changes that the sources make are equal."""
         return all(edge.repeats for edge in self.edges if isinstance(edge.producer, FromSource))
+
+    @property
+    def has_fixed_rows(self) -> bool:
+        """Whether all rows have the same size, so that many of them are never too much."""
+        schemas = [edge.pipe.schema for edge in self.edges]
+        schemas += [operator.output for operator in self.operators]
+        types = (column.type for schema in schemas for column in schema)
+        return not any(isinstance(type_, _OF_ANY_SIZE) for type_ in types)
 
     def produced_in(self, edge: Edge) -> int:
         """The stage in which an edge begins."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -35,10 +35,14 @@ STEP_SETTINGS = {
 }
 
 
+# Spark looks at the size of a batch after every row that it puts in, which takes longer than to put
+# it in; this very number means that nothing is to be looked at.
+_UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
+
+
 @contextmanager
-def step_settings(spark: SparkSession, shards: int) -> Iterator[None]:
-    """The settings that steps rely on, while one runs; then those that were there before."""
-    wanted = {**STEP_SETTINGS, "spark.sql.shuffle.partitions": str(shards)}
+def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Some settings for a while; then those that were there before."""
     before = {name: str(spark.conf.get(name)) for name in wanted}
     others = {name: value for name, value in before.items() if value != wanted[name]}
     for name in others:
@@ -48,6 +52,16 @@ def step_settings(spark: SparkSession, shards: int) -> Iterator[None]:
     finally:
         for name, value in others.items():
             spark.conf.set(name, value)
+
+
+def step_settings(spark: SparkSession, shards: int) -> AbstractContextManager[None]:
+    """The settings that steps rely on, while one runs."""
+    return _settings(spark, {**STEP_SETTINGS, "spark.sql.shuffle.partitions": str(shards)})
+
+
+def unsized_batches(spark: SparkSession) -> AbstractContextManager[None]:
+    """Batches for Python are limited by their rows alone, which must be of a fixed size."""
+    return _settings(spark, _UNSIZED)
 
 
 def start_spark(

@@ -9,6 +9,7 @@ is not run again.
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from ebbtide.runtime.frontiers import restored
 from ebbtide.runtime.journal import Journal
 from ebbtide.runtime.physical import OUTPUT, Physical
 from ebbtide.runtime.record import Record, Spent, Step
+from ebbtide.runtime.session import unsized_batches
 from ebbtide.runtime.shape import SHARD
 from ebbtide.runtime.staging import Moment, Staging
 from ebbtide.runtime.state import Place
@@ -90,7 +92,10 @@ class Runner:
         moment = previous.details["now"] if previous else NEG_INF
         times = self.staging.times(after, moment, step.clock if step.follows else None)
         narrow = frozen.select(*self.staging.entering(seen.refused))
-        texts = self._run(narrow, version, Moment(before, after, times))
+        # Rows that are refused stand there as text of any length.
+        plain = self.physical.has_fixed_rows and not seen.refused
+        with unsized_batches(self.spark) if plain else nullcontext():
+            texts = self._run(narrow, version, Moment(before, after, times))
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         record = Record(version, self.shards, self.staging.names, texts, self.keeps, spent)
         manifest = record.manifest(seen, times[OUTPUT].now, step, previous)

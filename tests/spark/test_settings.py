@@ -1,0 +1,64 @@
+"""What steps ask of Spark: nothing is compiled anew by each of them, and settings are put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from ebbtide.runtime.engine import Engine
+from ebbtide.runtime.session import unsized_batches
+
+STREAM = """CREATE STREAM s (k BIGINT, v DOUBLE, at TIMESTAMP,
+  PROGRESS FOR at AS at - INTERVAL 1 SECOND) RETAIN 5 SECONDS"""
+KEYED = """CREATE STREAM t (k BIGINT, at TIMESTAMP, PRIMARY KEY (k),
+  PROGRESS FOR at AS at - INTERVAL 1 SECOND) RETAIN 5 SECONDS"""
+SIZE = "spark.sql.execution.arrow.maxBytesPerBatch"
+
+
+def compiled(spark: SparkSession) -> int:
+    """How often Spark has compiled something so far."""
+    jvm: Any = spark._jvm
+    times = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+    return int(times.getCount())
+
+
+def test_frontiers_do_not_make_spark_compile_anew(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path, spark=spark, shards=2)
+    for text in (STREAM, KEYED):
+        engine.execute(text)
+    query = engine.query(
+        "SELECT s.k, COUNT(*) AS n FROM s [RANGE 9 SECONDS] JOIN t [RANGE 9 SECONDS] ON s.k = t.k"
+        " GROUP BY s.k"
+    )
+    query.start()
+    found = []
+    for step in range(6):
+        at = (10 + 7 * step) * 10**6
+        engine.feed("s", [(1, 1.5, at), (2, 0.5, at - 10**6)])
+        engine.feed("t", [(step, at)])
+        engine.step()
+        found.append(compiled(spark))
+    assert len(set(found[2:])) == 1
+    engine.stop()
+
+
+def test_settings_are_put_back(spark: SparkSession) -> None:
+    before = spark.conf.get(SIZE)
+    with unsized_batches(spark):
+        assert spark.conf.get(SIZE) == str(2**31 - 1)
+    assert spark.conf.get(SIZE) == before
+
+
+def test_rows_with_text_are_sent_by_their_size(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path, spark=spark, shards=2)
+    engine.execute("CREATE STREAM w (k STRING, at TIMESTAMP, PROGRESS FOR at AS at)")
+    engine.execute(STREAM)
+    for sql, fixed in (
+        ("SELECT k, COUNT(*) AS n FROM w [RANGE 9 SECONDS] GROUP BY k", False),
+        ("SELECT k, SUM(v) AS x FROM s [RANGE 9 SECONDS] GROUP BY k", True),
+    ):
+        run = engine.query(sql).start()
+        assert run.lowered.physical.has_fixed_rows is fixed
+    engine.stop()
