@@ -91,17 +91,17 @@ def _files() -> int:
 def _turn(
     spark: SparkSession, work: Path, field: Field, flink: Flink | None
 ) -> Iterator[tuple[tuple[str, str], float]]:
-    """Everything once, one after the other."""
+    """Everything once: what runs in this process, and then Flink, each warm from the run before."""
     yield ("rows", "floor"), systems.floor(spark, field.one[0], _files(), work / "floor")
     for case in CASES:
-        streams = field.of(case)
-        place = work / case.name
+        streams, place = field.of(case), work / case.name
         yield (case.name, "ebbtide"), systems.ebbtide(spark, case, streams, _files(), place)
         if case.name == "count":
             seconds = systems.spark_windows(spark, streams[0], _files(), work / "spark")
             yield (case.name, "spark"), seconds
-        if flink is not None:
-            yield (case.name, "flink"), flink.seconds(case, streams)
+    if flink is not None:
+        for case in CASES:
+            yield (case.name, "flink"), flink.seconds(case, field.of(case))
 
 
 def _figures(rows: int, seconds: dict[tuple[str, str], float]) -> Iterator[Figure]:
