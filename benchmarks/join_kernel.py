@@ -23,9 +23,9 @@ import pyarrow as pa
 
 from ebbtide.core.time import HOUR, INF, NEG_INF, SECOND
 from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.join import Join
 from ebbtide.kernels.kernel import Times
-from ebbtide.kernels.window import Range
+from ebbtide.kernels.operators.join import Join
+from ebbtide.kernels.windows.time import Range
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import MINUTE, NEG_INF, SECOND
-from ebbtide.kernels.aggregate import Aggregate
-from ebbtide.kernels.call import Call
+from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.store import DirectoryStore, Scope

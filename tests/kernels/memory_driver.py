@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import NEG_INF
-from ebbtide.kernels.aggregate import Aggregate
-from ebbtide.kernels.call import Call
+from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.join import Join
 from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.kernels.operators.aggregate import Aggregate
+from ebbtide.kernels.operators.join import Join
 from ebbtide.state import store as opening
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema

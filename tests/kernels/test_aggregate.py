@@ -30,8 +30,8 @@ from ebbtide.core.types import (
     DoubleType,
     StringType,
 )
-from ebbtide.kernels.aggregate import Aggregate
-from ebbtide.kernels.call import Call
+from ebbtide.kernels.aggregates.call import Call
+from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.batch import batch_schema
 from kernels.simulation import canonical, cut, histories, run, without_collection

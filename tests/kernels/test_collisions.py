@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ebbtide.core.change import consolidate
-from ebbtide.kernels.aggregate import Aggregate
+from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state import area, netting, writing
 from ebbtide.state.hashing import key_hash
 from kernels.simulation import canonical, histories, run

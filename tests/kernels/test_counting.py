@@ -14,12 +14,11 @@ from ebbtide.algebra.relation import Values
 from ebbtide.core.change import consolidate
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, STRING
-from ebbtide.kernels.difference import Difference
-from ebbtide.kernels.distinct import Distinct
-from ebbtide.kernels.intersection import Intersection
-from ebbtide.kernels.max_union import MaxUnion
-from ebbtide.kernels.strict_difference import StrictDifference
-from ebbtide.kernels.union import Union
+from ebbtide.kernels.operators.difference import Difference
+from ebbtide.kernels.operators.distinct import Distinct
+from ebbtide.kernels.operators.intersection import Intersection
+from ebbtide.kernels.operators.max_union import MaxUnion
+from ebbtide.kernels.operators.strict_difference import StrictDifference
 from ebbtide.state.batch import batch_schema
 from kernels.simulation import canonical, cut, histories, run, without_collection
 
@@ -67,11 +66,3 @@ def test_a_kernel_starts_again_between_any_two_steps(
     stored = run(kernel, (SCHEMA, SCHEMA), history, directory=directory)
     kept = run(kernel, (SCHEMA, SCHEMA), history)
     assert stored.output == kept.output
-
-
-@given(history=histories([ROWS] * 2))
-def test_union_passes_changes_on(history) -> None:
-    result = run(Union(), (SCHEMA, SCHEMA), history)
-    assert sorted(map(repr, result.output)) == sorted(
-        repr(change) for step in history for changes in step.inputs for change in changes
-    )

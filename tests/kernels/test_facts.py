@@ -14,8 +14,8 @@ from ebbtide.algebra import window as logical
 from ebbtide.core.change import fact
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.kernels.row_window import Rows
-from ebbtide.kernels.session import Session
+from ebbtide.kernels.windows.row_window import Rows
+from ebbtide.kernels.windows.session import Session
 
 
 def _fact(random: Random) -> tuple[Any, ...]:

@@ -11,8 +11,8 @@ import pytest
 
 from ebbtide.core.time import INF
 from ebbtide.errors import UnsupportedError
-from ebbtide.kernels.frames import Bounds, Entries, Frame, bounds, entries, frame_spans
 from ebbtide.kernels.ordering import SortColumn
+from ebbtide.kernels.sweeps.frames import Bounds, Entries, Frame, bounds, entries, frame_spans
 
 
 def _entries(values: list[Any]) -> Entries:

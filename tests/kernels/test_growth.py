@@ -11,11 +11,11 @@ import pytest
 
 from ebbtide.config import Config
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.kernels.aggregate import Aggregate
-from ebbtide.kernels.call import Call
-from ebbtide.kernels.difference import Difference
-from ebbtide.kernels.distinct import Distinct
+from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.kernels.operators.aggregate import Aggregate
+from ebbtide.kernels.operators.difference import Difference
+from ebbtide.kernels.operators.distinct import Distinct
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.store import DirectoryStore, Scope

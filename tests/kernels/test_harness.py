@@ -18,17 +18,17 @@ from ebbtide.algebra import combination, ranking, window
 from ebbtide.algebra.call import SortKey
 from ebbtide.core.change import Change
 from ebbtide.core.time import NEG_INF
-from ebbtide.kernels.anti_join import AntiJoin
-from ebbtide.kernels.istream import Istream
-from ebbtide.kernels.join import Join
 from ebbtide.kernels.kernel import Kernel, Result, Times
+from ebbtide.kernels.operators.anti_join import AntiJoin
+from ebbtide.kernels.operators.istream import Istream
+from ebbtide.kernels.operators.join import Join
+from ebbtide.kernels.operators.outer_join import OuterJoin
+from ebbtide.kernels.operators.rstream import Rstream
+from ebbtide.kernels.operators.semi_join import SemiJoin
+from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
-from ebbtide.kernels.outer_join import OuterJoin
-from ebbtide.kernels.row_window import Rows
-from ebbtide.kernels.rstream import Rstream
-from ebbtide.kernels.semi_join import SemiJoin
-from ebbtide.kernels.session import Session
-from ebbtide.kernels.top_n import TopN
+from ebbtide.kernels.windows.row_window import Rows
+from ebbtide.kernels.windows.session import Session
 
 _FACTS = test_facts.FACTS
 _RANKED = test_ranking.RELATION

@@ -12,7 +12,7 @@ from ebbtide.algebra.relation import Distinct, Values
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.kernels.held import Held
+from ebbtide.kernels.operators.held import Held
 
 
 def _row(random: Random) -> tuple[Any, ...]:

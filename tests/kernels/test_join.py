@@ -15,11 +15,11 @@ from ebbtide.algebra import combination as logical
 from ebbtide.algebra.expression import Comparison, Expression, conjunction
 from ebbtide.algebra.relation import Alias
 from ebbtide.core.schema import schema
-from ebbtide.kernels.anti_join import AntiJoin
 from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.join import Join
-from ebbtide.kernels.outer_join import OuterJoin
-from ebbtide.kernels.semi_join import SemiJoin
+from ebbtide.kernels.operators.anti_join import AntiJoin
+from ebbtide.kernels.operators.join import Join
+from ebbtide.kernels.operators.outer_join import OuterJoin
+from ebbtide.kernels.operators.semi_join import SemiJoin
 
 SCHEMA = schema(k="BIGINT", s="STRING", v="BIGINT")
 

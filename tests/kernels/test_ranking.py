@@ -16,12 +16,12 @@ from ebbtide.algebra.expression import Literal
 from ebbtide.core.schema import schema
 from ebbtide.core.types import BIGINT
 from ebbtide.core.values import NAN
-from ebbtide.kernels.call import Call
-from ebbtide.kernels.frames import Frame
-from ebbtide.kernels.numbering import Ranking
+from ebbtide.kernels.aggregates.call import Call
+from ebbtide.kernels.operators.over import Framed, Neighbour, Number, Over
+from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
-from ebbtide.kernels.over import Framed, Neighbour, Number, Over
-from ebbtide.kernels.top_n import TopN
+from ebbtide.kernels.sweeps.frames import Frame
+from ebbtide.kernels.sweeps.numbering import Ranking
 
 
 def _row(random: Random) -> tuple[Any, ...]:

@@ -12,20 +12,20 @@ import pyarrow as pa
 import pytest
 
 from ebbtide.core.time import INF, NEG_INF, SECOND
-from ebbtide.kernels.anti_join import AntiJoin
 from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.dstream import Dstream
-from ebbtide.kernels.istream import Istream
-from ebbtide.kernels.join import Join
 from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.operators.anti_join import AntiJoin
+from ebbtide.kernels.operators.dstream import Dstream
+from ebbtide.kernels.operators.istream import Istream
+from ebbtide.kernels.operators.join import Join
+from ebbtide.kernels.operators.outer_join import OuterJoin
+from ebbtide.kernels.operators.rstream import Rstream
+from ebbtide.kernels.operators.semi_join import SemiJoin
+from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
-from ebbtide.kernels.outer_join import OuterJoin
-from ebbtide.kernels.row_window import Rows
-from ebbtide.kernels.rstream import Rstream
-from ebbtide.kernels.semi_join import SemiJoin
-from ebbtide.kernels.session import Session
-from ebbtide.kernels.top_n import TopN
-from ebbtide.kernels.window import Range
+from ebbtide.kernels.windows.row_window import Rows
+from ebbtide.kernels.windows.session import Session
+from ebbtide.kernels.windows.time import Range
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, concat, consolidate
 

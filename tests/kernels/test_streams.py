@@ -12,9 +12,9 @@ from tests.kernels.harness import WAYS, Case, Input, Way, judge
 
 from ebbtide.algebra import window as logical
 from ebbtide.core.schema import schema
-from ebbtide.kernels.dstream import Dstream
-from ebbtide.kernels.istream import Istream
-from ebbtide.kernels.rstream import Rstream
+from ebbtide.kernels.operators.dstream import Dstream
+from ebbtide.kernels.operators.istream import Istream
+from ebbtide.kernels.operators.rstream import Rstream
 
 
 def _row(random: Random) -> tuple[Any, ...]:

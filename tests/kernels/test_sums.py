@@ -19,10 +19,10 @@ from ebbtide.core.change import Change, consolidate, end_points, snapshot
 from ebbtide.core.time import NEG_INF
 from ebbtide.core.types import BIGINT, DOUBLE, DecimalType
 from ebbtide.errors import EvaluationError
-from ebbtide.kernels.aggregate import Aggregate
-from ebbtide.kernels.arithmetic import add_whole, square
-from ebbtide.kernels.call import Call
+from ebbtide.kernels.aggregates.arithmetic import add_whole, square
+from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from kernels.simulation import Step, histories, run

@@ -22,12 +22,13 @@ from ebbtide.algebra.relation import (
     Stream,
 )
 from ebbtide.algebra.window import Tumble
-from ebbtide.analysis import analyse, touching, verdict
+from ebbtide.analysis import analyse, verdict
+from ebbtide.analysis import contact as touching
 from ebbtide.analysis import keep as keep_module
+from ebbtide.analysis.finality import When
 from ebbtide.analysis.formula.conditions import Keep, keeping
 from ebbtide.analysis.formula.formula import compare
 from ebbtide.analysis.formula.streambound import StreamBound
-from ebbtide.analysis.passing import When
 from ebbtide.analysis.temporal import combination, sources
 from ebbtide.analysis.temporal.edge import FROM, Edge
 from ebbtide.core.change import Change, consolidate, fact

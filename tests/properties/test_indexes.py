@@ -30,7 +30,7 @@ from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.indexes import Indexes
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
-from ebbtide.kernels.turns import steps
+from ebbtide.kernels.sweeps.appearances import steps
 from ebbtide.runtime.kernels import choose
 from ebbtide.runtime.linear import is_linear
 from ebbtide.runtime.lowering import lower

@@ -24,11 +24,11 @@ from ebbtide.core.declaration import (
 from ebbtide.core.frontier import InputFrontier, first_frontier
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF
+from ebbtide.kernels.admission import kernel as admission
+from ebbtide.kernels.admission.kernel import Admission, split
+from ebbtide.kernels.admission.plain_keys import Plain, plain_keys
 from ebbtide.kernels.kernel import Times
-from ebbtide.runtime import admission
-from ebbtide.runtime.admission import Admission, split
 from ebbtide.runtime.arrivals import arrival_schema
-from ebbtide.runtime.plain_keys import Plain, plain_keys
 from ebbtide.runtime.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, to_changes

@@ -25,8 +25,8 @@ from ebbtide.algebra.window import Cumulate, Hop, Range, Tumble
 from ebbtide.analysis import Size, analyse
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.formula.progress import Bound
-from ebbtide.analysis.rules import ByTime
-from ebbtide.analysis.storing import Store
+from ebbtide.analysis.keep_rules import ByTime
+from ebbtide.analysis.stores import Store
 from ebbtide.core.change import Change, consolidate, fact
 from ebbtide.core.time import DAY, HOUR, INF, MINUTE, SECOND
 from ebbtide.core.tree import find

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream
 from ebbtide.analysis.analysis import Node, examine
+from ebbtide.analysis.finality import When
 from ebbtide.analysis.formula.progress import Bound, evaluate
 from ebbtide.analysis.formula.streambound import propagated
+from ebbtide.analysis.keep_rules import behind
 from ebbtide.analysis.monotonicity import Class
-from ebbtide.analysis.passing import When
-from ebbtide.analysis.rules import behind
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.temporal.edge import FROM
 from ebbtide.analysis.temporal.sources import retentions

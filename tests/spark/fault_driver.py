@@ -19,8 +19,8 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.runtime import starting, step
-from ebbtide.runtime.admission import Admission
 from ebbtide.runtime.arrivals import Arrivals
 from ebbtide.runtime.engine import Engine
 from ebbtide.runtime.lowering import Lowered

@@ -10,9 +10,9 @@ Everything here is plain Python; it runs no query and reads no data.
 from ebbtide.algebra.emission import Emit
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.explain import Explanation, explain
-from ebbtide.analysis.passing import Finality, When
+from ebbtide.analysis.finality import Finality, When
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store
+from ebbtide.analysis.stores import Store
 from ebbtide.analysis.verdict import Analysis, State, Verdict, analyse, check
 
 __all__ = [

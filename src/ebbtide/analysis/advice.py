@@ -47,7 +47,7 @@ from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store
+from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, Edge, time_columns
 from ebbtide.core.tree import find
 from ebbtide.core.types import TIMESTAMP

@@ -14,13 +14,13 @@ from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import keys as keys_
 from ebbtide.analysis import monotonicity as monotonicity_
 from ebbtide.analysis import size as size_
+from ebbtide.analysis.finality import Finality, finality, passed_on
 from ebbtide.analysis.formula.progress import Bound
 from ebbtide.analysis.keep import Kept, kept_inputs
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
-from ebbtide.analysis.passing import Finality, finality, passed_on
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store, stores_of
+from ebbtide.analysis.stores import Store, stores_of
 from ebbtide.analysis.temporal.derivation import derive as derive_temporal
 from ebbtide.analysis.temporal.edge import Edge
 from ebbtide.analysis.temporal.sources import corrections, retentions

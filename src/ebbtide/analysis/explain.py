@@ -16,10 +16,10 @@ from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
-from ebbtide.analysis.passing import Finality
-from ebbtide.analysis.rules import ByTime
+from ebbtide.analysis.finality import Finality
+from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store
+from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, analyse
 

@@ -35,8 +35,8 @@ from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Session, Window
 from ebbtide.analysis.equalities import split_condition
+from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.monotonicity import Class, Monotonicity
-from ebbtide.analysis.rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.temporal.edge import FROM, TO, Edge
 
 

@@ -60,17 +60,17 @@ from ebbtide.algebra.window import (
     Tumble,
     Window,
 )
+from ebbtide.analysis.contact import NOT_TOUCHED, Touch, met, touched
 from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.formula import Formula, both
 from ebbtide.analysis.formula.progress import Bound, Progress, fastest
 from ebbtide.analysis.formula.terms import Var
+from ebbtide.analysis.keep_rules import ByTime, Rule, behind
 from ebbtide.analysis.ordered import last_rows, open_sessions, rows_of_frames
-from ebbtide.analysis.rules import ByTime, Rule, behind
 from ebbtide.analysis.temporal.combination import matching
 from ebbtide.analysis.temporal.edge import TO, Copy, Edge, same_row
 from ebbtide.analysis.temporal.frame import reach
 from ebbtide.analysis.temporal.pointwise import same_partition
-from ebbtide.analysis.touching import NOT_TOUCHED, Touch, met, touched
 from ebbtide.core.time import Duration
 
 Retain: TypeAlias = Mapping[Bound, Duration]

@@ -14,7 +14,7 @@ from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over
 from ebbtide.algebra.window import Rows, Session, Window
 from ebbtide.analysis.formula.progress import NEVER, Bound, Value
 from ebbtide.analysis.formula.streambound import propagated
-from ebbtide.analysis.rules import LastRows, OpenSessions, behind
+from ebbtide.analysis.keep_rules import LastRows, OpenSessions, behind
 from ebbtide.analysis.temporal.edge import Edge
 from ebbtide.core.time import Duration
 from ebbtide.core.types import TIMESTAMP

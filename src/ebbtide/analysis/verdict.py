@@ -14,13 +14,13 @@ from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.relation import Filter, Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
+from ebbtide.analysis.finality import Finality, When
 from ebbtide.analysis.keep import held_back
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
-from ebbtide.analysis.passing import Finality, When
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.storing import Store, held_store
+from ebbtide.analysis.stores import Store, held_store
 from ebbtide.core.tree import find
 from ebbtide.errors import Span, TemporalError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Expression, Literal
 from ebbtide.errors import UnsupportedError
-from ebbtide.kernels.call import CHOICES, PLACES, SUMS, Call
+from ebbtide.kernels.aggregates.call import CHOICES, PLACES, SUMS, Call
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.runtime.types import arrow_type
 

@@ -13,7 +13,7 @@ from typing import Any
 from ebbtide.analysis import Store, analyse
 from ebbtide.analysis.advice import operator_name
 from ebbtide.analysis.formula.progress import Bound, Progress
-from ebbtide.analysis.rules import ByTime, Rule
+from ebbtide.analysis.keep_rules import ByTime, Rule
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.runtime.journal import Journal

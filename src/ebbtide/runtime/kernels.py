@@ -37,31 +37,27 @@ from ebbtide.analysis.equalities import split_condition
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BOOLEAN, INT
 from ebbtide.errors import UnsupportedError
-from ebbtide.kernels import (
+from ebbtide.kernels.condition import Condition
+from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.operators import (
     aggregate,
     anti_join,
-    cumulate,
     difference,
     distinct,
     dstream,
-    frames,
-    hop,
     intersection,
     istream,
     join,
     max_union,
-    numbering,
     outer_join,
     over,
-    row_window,
     rstream,
     semi_join,
     strict_difference,
     top_n,
-    tumble,
 )
-from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.sweeps import frames, numbering
+from ebbtide.kernels.windows import cumulate, hop, row_window, tumble
 from ebbtide.runtime.columnar import Columnar
 from ebbtide.runtime.columns import Columns
 from ebbtide.runtime.reads import Reads, joined_reads

@@ -28,7 +28,7 @@ from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import STRING, NullType, TimestampType
 from ebbtide.errors import UnsupportedError
-from ebbtide.runtime.admission import Admission
+from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.runtime.arrivals import arrival_schema
 from ebbtide.runtime.kernels import Chosen, choose, positional
 from ebbtide.runtime.linear import Linear, Pipe, is_linear, source_pipe

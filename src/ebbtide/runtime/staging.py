@@ -12,9 +12,9 @@ from typing import Any
 from ebbtide.core.frontier import Frontier, InputFrontier, now
 from ebbtide.core.time import INF, Instant
 from ebbtide.errors import InternalError
-from ebbtide.kernels.held import Held
+from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
-from ebbtide.runtime.admission import Admission
+from ebbtide.kernels.operators.held import Held
 from ebbtide.runtime.exchange import Passage
 from ebbtide.runtime.physical import OUTPUT, Edge, FromOperator, Line, Physical
 from ebbtide.runtime.shape import DESCRIPTION, SHARD, TAG, UNUSED, Shape

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.runtime.admission import Admission, split, texts
+from ebbtide.kernels.admission.kernel import Admission, split, texts
 from ebbtide.runtime.archive import Archive
 from ebbtide.runtime.shape import DESCRIPTION, SHARD, TAG, UNUSED, UNUSED_COLUMNS, Shape
 from ebbtide.runtime.state import Job, Place, Shard

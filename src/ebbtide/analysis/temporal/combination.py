@@ -38,8 +38,8 @@ from ebbtide.analysis.temporal.edge import (
     same_row,
     shown_as,
 )
-from ebbtide.analysis.temporal.meaning import holding
 from ebbtide.analysis.temporal.pointwise import begins_within, segmented
+from ebbtide.analysis.temporal.predicates import holding
 from ebbtide.core.schema import Schema
 
 

@@ -15,7 +15,7 @@ from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.ranking import NUMBERINGS, Frame, FrameUnit, Over
 from ebbtide.analysis.formula.formula import Formula, both, compare
 from ebbtide.analysis.temporal.edge import Copy
-from ebbtide.analysis.temporal.meaning import term_of
+from ebbtide.analysis.temporal.predicates import term_of
 from ebbtide.core.time import Duration
 from ebbtide.core.types import TIMESTAMP
 

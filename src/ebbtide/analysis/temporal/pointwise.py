@@ -29,7 +29,7 @@ from ebbtide.analysis.temporal.edge import (
     time_columns,
 )
 from ebbtide.analysis.temporal.frame import reach
-from ebbtide.analysis.temporal.meaning import holding, term_of
+from ebbtide.analysis.temporal.predicates import holding, term_of
 from ebbtide.core.schema import Schema
 
 

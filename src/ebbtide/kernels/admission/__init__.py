@@ -1,0 +1,1 @@
+"""Admission: operations on keyed sources, key by key, as changes."""

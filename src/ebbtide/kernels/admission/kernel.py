@@ -1,0 +1,276 @@
+"""Admission on Spark: keyed streams and changing tables, key by key.
+
+Law: what comes out is what ``ebbtide.core.admission`` accepts, by its own ledgers: the difference
+between the accepted input after and before the step, of the keys that the step touches.
+State: the operations of each key that later ones can still meet; of a table also the last version
+below the horizon, for the next operation may end it.
+Emits: changes of facts or versions, and rows that turned out to be unused, which can be taken back.
+Forgets: an operation when the horizon has passed it.
+
+A row in a batch has the declared columns and then the operation, the place in the source and what
+could not be read; what comes out has the columns of a row, and of an unused one its text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.admission import Arrival, Op, Unused
+from ebbtide.core.admission.facts import FactLedger
+from ebbtide.core.admission.operation import Operation, Outcome, admitted
+from ebbtide.core.admission.versions import VersionLedger
+from ebbtide.core.change import Change, minus
+from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.frontier import InputFrontier, first_frontier
+from ebbtide.core.text import write
+from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.values import Row
+from ebbtide.kernels.admission.plain_keys import plain_keys, settles
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import (
+    DIFF,
+    FROM,
+    TO,
+    batch_schema,
+    from_changes,
+    negated,
+    net,
+    payload,
+    to_changes,
+    where,
+    with_times,
+)
+from ebbtide.state.layout import Layout
+from ebbtide.state.types import arrow_type
+
+_TEXTS = 3
+"""Columns behind the row: the reason why it is unused, its text, and its operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The kernel of a source with a key; ``before`` and ``after`` are the step's frontiers."""
+
+    declaration: Declaration
+    source: int
+    before: InputFrontier | None = None
+    after: InputFrontier | None = None
+
+    def between(self, before: InputFrontier, after: InputFrontier) -> Admission:
+        """The kernel of a step."""
+        return replace(self, before=before, after=after)
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        """The row, and what is said of one that is unused."""
+        types = [arrow_type(column.type) for column in self.declaration.row_schema]
+        return batch_schema([*types, *[pa.string()] * _TEXTS])
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        """The operations, by key."""
+        schema = self.declaration.schema
+        keys = tuple(schema.position(name) for name in self.declaration.key)
+        return (Layout("operations", inputs[0], keys),)
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        """The difference that the arrivals of a step make."""
+        (arrived,), (area,) = inputs, areas
+        before = self.before or first_frontier(self.declaration)
+        after = self.after or before
+        hashes = np.unique(np.concatenate([area.hash(arrived), self._passed(area, before, after)]))
+        if not len(hashes):
+            return Result(self.output(inputs).empty_table(), areas)
+        stored = net(area.query(hashes))
+        count = stored.num_rows
+        operations = pa.concat_tables([stored, arrived]).combine_chunks()
+        plain = plain_keys(self.declaration, operations, count, after)
+        known, new = (
+            where(part, ~chosen)
+            for part, chosen in ((stored, plain.chosen[:count]), (arrived, plain.chosen[count:]))
+        )
+        changes, renewed = self._by_ledgers(known, new, before, after)
+        parts = [
+            from_changes([self._stored(o, after) for o in renewed], stored.schema),
+            self._opened(where(arrived, plain.kept[count:]), after),
+            negated(where(stored, ~plain.kept[:count])),
+        ]
+        emitted = [
+            from_changes(changes, self.output(inputs)),
+            _without_texts(plain.emitted, self.output(inputs)),
+        ]
+        # Merged now and then, but nothing is dropped by time: what stands for a table's version
+        # is older than the horizon.
+        area = area.insert(net(pa.concat_tables(parts))).reorganize(NEG_INF)
+        return Result(pa.concat_tables(emitted), (area,))
+
+    def _by_ledgers(
+        self, stored: Batch, arrived: Batch, before: InputFrontier, after: InputFrontier
+    ) -> tuple[list[Change], list[Operation]]:
+        """What is emitted, and the operations that are kept."""
+        known = self._operations(to_changes(stored), before, 0)
+        new = self._operations(to_changes(arrived), before, len(known))
+        emitted: list[Change] = []
+        kept: list[Operation] = []
+        for mine, fresh in _by_key(known, new).values():
+            outcome = self._keyed(mine, fresh, before, after, kept)
+            emitted += self._difference(outcome)
+        return emitted, kept
+
+    def _passed(self, area: SweepArea, before: InputFrontier, after: InputFrontier) -> Any:
+        """Keys of operations that the horizon passes in this step: something settles."""
+        first, last = _horizon(before), _horizon(after)
+        return area.turning(first, last) if last > first else np.zeros(0, np.uint64)
+
+    def _keyed(
+        self,
+        known: list[Operation],
+        new: list[Operation],
+        before: InputFrontier,
+        after: InputFrontier,
+        kept: list[Operation],
+    ) -> tuple[Outcome, Outcome]:
+        """What has become of a key's operations before and after the step."""
+        if isinstance(self.declaration, TableDeclaration):
+            versions = VersionLedger(self.declaration, tuple(known))
+            later = versions.admit(new, before, after)
+            kept += _prune(later, after)
+            return versions.outcome(before), later.outcome(after)
+        facts = FactLedger(self.declaration, tuple(known))
+        grown = facts.admit(new, before, after)
+        kept += grown.open
+        return facts.outcome(before), grown.outcome(after)
+
+    def _difference(self, outcomes: tuple[Outcome, Outcome]) -> Iterable[Change]:
+        old, new = outcomes
+        nothing: Row = (None,) * _TEXTS
+        for change in minus(new.changes, old.changes):
+            yield replace(change, row=change.row + nothing)
+        said = {row.arrival.offset: row for row in old.unused}
+        says = {row.arrival.offset: row for row in new.unused}
+        for offset in sorted(said.keys() | says.keys()):
+            if said.get(offset) != says.get(offset):
+                for row, diff in ((said.get(offset), -1), (says.get(offset), 1)):
+                    if row is not None:
+                        yield Change(self._unused(row), NEG_INF, INF, diff)
+
+    def _unused(self, unused: Unused) -> Row:
+        schema = self.declaration.schema
+        values = zip(schema, unused.arrival.row, strict=True)
+        text = ", ".join(
+            f"{c.name}: {'NULL' if v is None else write(v, c.type)}" for c, v in values
+        )
+        op = unused.arrival.op.value if unused.arrival.op else None
+        return (*(None,) * len(self.declaration.row_schema), unused.reason.value, text, op)
+
+    def _operations(
+        self, changes: Sequence[Change], before: InputFrontier, first: int
+    ) -> list[Operation]:
+        width = len(self.declaration.schema)
+        rows = sorted(changes, key=lambda change: (change.row[width + 1], str(change.row)))
+        return [
+            admitted(self.declaration, before, _arrival(change.row, width), first + i)
+            for i, change in enumerate(row for row in rows for _ in range(row.diff))
+        ]
+
+    def _stored(self, operation: Operation, frontier: InputFrontier) -> Change:
+        """An operation as a change that ends when the horizon passes it."""
+        arrival = operation.arrival
+        row = (*arrival.row, operation.op.value, arrival.offset, None)
+        lines = zip(frontier.lines, operation.times, strict=True)
+        times = [t for line, t in lines if line.progresses and t is not None]
+        return Change(row, NEG_INF, min(times, default=INF))
+
+    def _opened(self, arrived: Batch, frontier: InputFrontier) -> Batch:
+        """The same for operations as they arrived."""
+        ends = settles(self.declaration, arrived, frontier)
+        always, once = (np.full(len(ends), value, np.int64) for value in (NEG_INF, 1))
+        return with_times(arrived, always, ends, once)
+
+
+def split(changes: Any) -> tuple[Any, Any]:
+    """What an admission emits: changes of rows, and rows that are unused."""
+    reason = changes.column(changes.num_columns - 3 - _TEXTS)
+    mask = reason.is_null()
+    return changes.filter(mask), changes.filter(pa.compute.invert(mask))
+
+
+def texts(unused: Any) -> list[Any]:
+    """The columns that say why a row is unused, what it was, and what was to be done with it."""
+    first = unused.num_columns - 3 - _TEXTS
+    return [unused.column(i) for i in range(first, first + _TEXTS)]
+
+
+def _arrival(row: Row, width: int) -> Arrival:
+    return Arrival(Op(row[width]), tuple(row[:width]), row[width + 1])
+
+
+def _by_key(
+    known: Iterable[Operation], new: Iterable[Operation]
+) -> dict[Row, tuple[list[Operation], list[Operation]]]:
+    found: dict[Row, tuple[list[Operation], list[Operation]]] = defaultdict(lambda: ([], []))
+    for operation in known:
+        found[operation.key][0].append(operation)
+    for operation in new:
+        found[operation.key][1].append(operation)
+    return found
+
+
+def _horizon(frontier: InputFrontier) -> Instant:
+    return min((line.horizon for line in frontier.progressing), default=NEG_INF)
+
+
+def _without_texts(changes: Batch, schema: Schema) -> Batch:
+    """Changes of rows that are used, with all columns."""
+    times = [changes.column(name) for name in (FROM, TO, DIFF)]
+    nothing = [pa.nulls(changes.num_rows, pa.string())] * _TEXTS
+    rows = [changes.column(i) for i in payload(changes)]
+    return pa.Table.from_arrays([*rows, *nothing, *times], schema=schema)
+
+
+def _prune(ledger: VersionLedger, after: InputFrontier) -> list[Operation]:
+    """The operations of a key that can still matter: those above the horizon, and an upsert that
+    stands for the version that is valid there."""
+    time = ledger.declaration.time
+    line = after[time] if time is not None else None
+    if line is None or not line.progresses:
+        return list(ledger.operations)
+    baked = _bake(ledger)
+    passed = tuple(o for o in baked if o.at <= line.horizon)
+    rest = [o for o in baked if o.at > line.horizon]
+    versions = VersionLedger(ledger.declaration, passed).outcome(after).changes
+    last = max(versions, key=lambda change: change.valid_from, default=None)
+    if last is None or last.valid_to <= line.horizon:
+        return rest
+    begun = [o for o in passed if o.op is Op.UPSERT and o.at == last.valid_from]
+    return [max(begun, key=lambda o: o.order), *rest] if begun else rest
+
+
+def _bake(ledger: VersionLedger) -> list[Operation]:
+    """The operations with what is bound already done, so that nothing needs to be remembered."""
+    gone: set[int] = set()
+    says: dict[int, Operation] = {}
+    for binding in ledger.bound:
+        gone.add(binding.correction.number)
+        if binding.correction.op is Op.DELETE:
+            gone.add(binding.upsert.number)
+        else:
+            says[binding.upsert.number] = binding.correction
+    schema, time = ledger.declaration.schema, ledger.declaration.time
+    baked = []
+    for operation in ledger.operations:
+        if operation.number in gone:
+            continue
+        told = says.get(operation.number)
+        if told is not None and time is not None:
+            row = list(told.row)
+            row[schema.position(time)] = operation.at
+            arrival = replace(operation.arrival, row=tuple(row))
+            operation = replace(operation, arrival=arrival)
+        baked.append(operation)
+    return baked

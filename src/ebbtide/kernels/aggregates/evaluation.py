@@ -1,0 +1,225 @@
+"""The values of aggregate calls at the marks of groups, from the rows that are valid there.
+
+Law: column by column, what plain SQL gives on the rows valid at the mark.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.time import NEG_INF, Instant
+from ebbtide.errors import EvaluationError
+from ebbtide.kernels.aggregates.accumulation import (
+    Accumulators,
+    Lines,
+    Moment,
+    Values,
+    plan_of,
+    sweep,
+)
+from ebbtide.kernels.aggregates.call import CHOICES, PLACES, Call
+from ebbtide.kernels.aggregates.exact import ExactSums
+from ebbtide.kernels.aggregates.folding import Last, between, folded
+from ebbtide.kernels.aggregates.moments import result_of, values_of
+from ebbtide.kernels.aggregates.selection import at_places, best, counts
+from ebbtide.kernels.ordering import sort_words
+from ebbtide.kernels.sweeps.spans import Events, Marks, Spans, distinct, events_of
+from ebbtide.state.arrays import Ints, Mask, Words, differs
+from ebbtide.state.columns import all_ranks, column, present, ranks
+
+
+def evaluate(
+    calls: tuple[Call, ...], table: Any, spans: Spans, marks: Marks, now: Instant
+) -> list[Any]:
+    """A column of values at the marks for each call."""
+    results: dict[int, Any] = {}
+    moments = {i: call.moment(table.schema) for i, call in enumerate(calls)}
+    plain = {i: m for i, m in moments.items() if m is not None and not calls[i].distinct}
+    if plain:
+        shared = shared_moments(plain.values())
+        sums = Sweep(shared, table, spans, marks, now)
+        for i, moment in plain.items():
+            results[i] = sums.result(calls[i], moment)
+    for i, call in enumerate(calls):
+        if i not in results:
+            results[i] = _single(call, moments[i], table, spans, marks, now)
+    return [results[i] for i in range(len(calls))]
+
+
+def shared_moments(moments: Any) -> tuple[Moment, ...]:
+    """Every moment once; one that has squares stands for one that has none."""
+    found: dict[tuple[Any, ...], Moment] = {}
+    for moment in moments:
+        key = (moment.arguments, moment.filter, moment.kind)
+        if key not in found or moment.squares:
+            found[key] = moment
+    return tuple(found.values())
+
+
+def index_of(moment: Moment, shared: tuple[Moment, ...]) -> int:
+    """Which of the shared moments stands for this one."""
+    for index, other in enumerate(shared):
+        same = (moment.arguments, moment.filter, moment.kind)
+        if same == (other.arguments, other.filter, other.kind):
+            return index
+    raise AssertionError("every moment is shared")
+
+
+class Sweep:
+    """Accumulators at the marks, from nothing, and the results of calls on them."""
+
+    def __init__(
+        self,
+        moments: tuple[Moment, ...],
+        table: Any,
+        spans: Spans,
+        marks: Marks,
+        now: Instant,
+    ) -> None:
+        self.moments, self.table, self.spans, self.marks = moments, table, spans, marks
+        values = values_of(table, moments)
+        groups = int(marks.groups.max(initial=-1)) + 1
+        since = np.full(groups, NEG_INF, np.int64)
+        events = events_of(spans, since, now, marks, values)
+        start = Accumulators.zeros(groups, moments)
+        whole, real, doubtful = swept(plan_of(moments), start, 1, events, spans, values)
+        self.lines = Lines(whole, real)
+        self.doubtful: Mask = doubtful
+
+    def result(self, call: Call, moment: Moment) -> Any:
+        """The call's column, exact where the sums cannot be trusted."""
+        index = index_of(moment, self.moments)
+        column_ = result_of(
+            call, self.moments[index], index, self.moments, self.lines, scale_of(call, self.table)
+        )
+        if call.function == "COUNT" or not self.moments[index].reals or not self.doubtful.any():
+            return column_
+        return made_exact(call, column_, self.table, self.spans, self.marks, self.doubtful)
+
+
+def swept(
+    plan: Ints, start: Accumulators, sign: int, events: Events, spans: Spans, values: Values
+) -> Any:
+    """The accumulators at the marks of the events; ``start`` is moved along."""
+    arrays = (values.present, values.low, values.high, values.real)
+    of_spans = (spans.groups, spans.diff, spans.rows)
+    of_events = (events.ids, events.last, events.marks.groups)
+    return sweep(plan, start.whole, start.real, sign, *of_events, *of_spans, *arrays)
+
+
+def made_exact(
+    call: Call, column_: Any, table: Any, spans: Spans, marks: Marks, doubtful: Mask
+) -> Any:
+    """The column with the values of doubtful groups computed exactly."""
+    asked = doubtful[marks.groups]
+    counted = call.counted(table)[spans.rows]
+    chosen = spans.chosen(counted & doubtful[spans.groups])
+    exact = folded(
+        call, ExactSums(call.name), table, chosen, chosen.rows, Marks(*(m[asked] for m in marks))
+    )
+    both = pa.concat_arrays([column_, exact])
+    places = np.arange(len(column_))
+    places[asked] = len(column_) + np.arange(int(asked.sum()))
+    return both.take(pa.array(places))
+
+
+def scale_of(call: Call, table: Any) -> int:
+    """The scale of the argument, 0 if it is no decimal."""
+    if not call.arguments:
+        return 0
+    kind = table.schema.field(call.arguments[0]).type
+    return int(kind.scale) if pa.types.is_decimal128(kind) else 0
+
+
+def _single(
+    call: Call, moment: Moment | None, table: Any, spans: Spans, marks: Marks, now: Instant
+) -> Any:
+    """A call that has a sweep of its own."""
+    seen = spans.chosen(call.counted(table)[spans.rows])
+    if call.function in CHOICES and not (call.distinct and call.function == "LAST"):
+        return _choice(call, table, seen, marks)
+    if call.distinct and not call.ordered:
+        seen = distinct(table, seen, call.arguments)
+    if moment is not None:
+        return Sweep((moment,), table, seen, marks, now).result(call, moment)
+    if call.function in PLACES:
+        return _place(call, table, seen, marks)
+    function: Any = call.function
+    if isinstance(function, str):
+        function = Last() if function == "LAST" else ExactSums(function)
+    places = _order(call, table, seen) if function.ordered else seen.rows
+    return folded(call, function, table, seen, places, marks)
+
+
+def _choice(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
+    greatest = call.function in ("MAX", "BOOL_OR", "LAST", "ARG_MAX")
+    if call.function in ("FIRST", "LAST"):
+        priority = _order(call, table, spans)
+    elif call.function in ("ARG_MIN", "ARG_MAX"):
+        by = column(table, call.arguments[1])
+        valid = present(by)
+        if valid is not None:
+            spans = spans.chosen(valid[spans.rows])
+        order = _order(call, table, spans)
+        words = [word[spans.rows] for word in ranks(by)]
+        # Of equal rows the first one counts, whichever way the order of the values goes.
+        priority = dense([*words, ~order if greatest else order])
+    else:
+        priority = dense([word[spans.rows] for word in ranks(column(table, call.arguments[0]))])
+    found = best(spans, priority if greatest else ~priority, marks)
+    rows = spans.rows[found] if len(spans.rows) else found
+    return column(table, call.arguments[0]).take(pa.array(rows, mask=found < 0))
+
+
+def _order(call: Call, table: Any, spans: Spans) -> Ints:
+    """The place of each span's row in the order of the call; equal rows have equal places."""
+    words = [word for sort in call.order for word in sort_words(table, sort)]
+    words += all_ranks(table, call.row)
+    return dense([word[spans.rows] for word in words])
+
+
+def dense(words: Words) -> Ints:
+    """Whole numbers in the order of the words; the word itself where there is one."""
+    if len(words) == 1:
+        return words[0]
+    order = np.lexsort(tuple(reversed(words)))
+    result = np.empty(len(order), np.int64)
+    result[order] = np.cumsum(differs([word[order] for word in words]))
+    return result
+
+
+def _place(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
+    share = Fraction(call.share)
+    if not 0 <= share <= 1:
+        raise EvaluationError(
+            "bad-argument", f"{call.name} needs a share from 0 to 1, not {call.share}"
+        )
+    values = column(table, call.arguments[0])
+    sizes, which = np.unique(counts(spans, marks), return_inverse=True)
+    exact = call.function == "PERCENTILE_DISC"
+    positions = [_position(share, int(n), exact) for n in sizes]
+    low = np.array([place for place, _ in positions], np.int64)[which]
+    high = np.where(low < 0, -1, np.minimum(low + 1, sizes[which] - 1))
+    priority = dense([word[spans.rows] for word in ranks(values)])
+    found = at_places(spans, priority, marks, np.stack([low, high], axis=1))
+    rows = spans.rows[found] if len(spans.rows) else found
+    below = values.take(pa.array(rows[:, 0], mask=found[:, 0] < 0))
+    if exact:
+        return below
+    above = values.take(pa.array(rows[:, 1], mask=found[:, 1] < 0))
+    return between(call.type, below, above, [positions[i][1] for i in which.tolist()])
+
+
+def _position(share: Fraction, size: int, exact: bool) -> tuple[int, Fraction | None]:
+    """The place from 0, and how far to the next one; -1 and None in an empty bag."""
+    if size == 0:
+        return -1, None
+    if exact:
+        return max(0, math.ceil(share * size) - 1), Fraction(0)
+    place = share * (size - 1)
+    return int(place), place - int(place)

@@ -1,0 +1,208 @@
+"""Aggregation by moving accumulators: rows that come and go are added and taken away.
+
+Law: ``accumulator(t) = accumulator(before) + what begins or ends in (before, t]``.  For a group
+with late changes the accumulator is first led back to the instant before the earliest of them, by
+the same rows with the sign turned; so only rows that begin or end in a group's region are read,
+never all that are valid (paper 3, section 2.1).  MIN and MAX go along where nothing is taken away
+(`extremes`).
+
+                      since        before            now
+    accumulator          .<--- back ---|               .
+                         |---- forth, with what is new -->
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.time import NEG_INF
+from ebbtide.kernels.aggregates.accumulation import Accumulators, Lines, Moment, plan_of
+from ebbtide.kernels.aggregates.call import Call
+from ebbtide.kernels.aggregates.evaluation import index_of, made_exact, scale_of, swept
+from ebbtide.kernels.aggregates.exact import exact_reals
+from ebbtide.kernels.aggregates.extremes import (
+    EXTREMES,
+    extreme,
+    from_emitted,
+    from_heirs,
+    from_rows,
+    heirs_table,
+    put_together,
+    versioned,
+)
+from ebbtide.kernels.aggregates.moments import result_of, values_of
+from ebbtide.kernels.aggregates.rescan import results
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
+from ebbtide.kernels.sweeps.end_points import next_stored
+from ebbtide.kernels.sweeps.rederivation import inputs_after
+from ebbtide.kernels.sweeps.region import Region, all_rows, is_unclear, region_of, touched_rows
+from ebbtide.kernels.sweeps.spans import Marks, Spans, events_of
+from ebbtide.state.area import SweepArea
+from ebbtide.state.arrays import Hashes, Ints, Mask, order_by
+from ebbtide.state.batch import FROM
+from ebbtide.state.columns import column, ints
+
+
+def move(
+    keys: tuple[int, ...],
+    calls: tuple[Call, ...],
+    moments: tuple[Moment, ...],
+    changes: Batch,
+    areas: tuple[SweepArea, ...],
+    times: Times,
+    output: Schema,
+) -> Result:
+    """One step: accumulators moved by what begins and ends, and the changes of their results."""
+    stored, emitted, *kept = areas
+    changes = _in_key_order(changes, stored)
+    touched, turning = touched_rows(changes, stored, emitted, times, not keys)
+    if not len(touched.hashes):
+        after = inputs_after((changes,), (stored,), touched, times)
+        return Result(output.empty_table(), (*after, emitted.reorganize(times.released), *kept))
+    older = tuple(area.latest(touched.hashes) for area in kept)
+    others = (emitted.probe(touched.hashes, touched.since), *older)
+    region = region_of(keys, changes, stored, others, touched, turning, times)
+    sums = Sums(region, moments, times)
+    chosen = any(call.function in EXTREMES for call in calls)
+    unclear = is_unclear(region, times.before, times.now) if chosen else sums.doubtful
+    rows = all_rows(sums.doubtful | unclear, stored, region)
+    values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
+    until = next_stored(stored, region.groups, changes, sums.new.groups, times.now)
+    alive = (sums.lines.whole[0] > 0) | (not keys)
+    changed = results(
+        region.groups, sums.marks, alive, values, until, others[0], region.since, output
+    )
+    if rows is not None and sums.doubtful.any():
+        exact_reals(moments, sums.accumulators, *rows, sums.doubtful, times.now)
+    written.insert(0, _lines(kept[0], region, sums.accumulators))
+    renewed = [
+        area.insert(*new).reorganize(NEG_INF) for area, new in zip(kept, written, strict=True)
+    ]
+    after = inputs_after((changes,), (stored,), touched, times)
+    return Result(changed, (*after, settled(emitted, changed, times.released), *renewed))
+
+
+def _in_key_order(changes: Batch, area: SweepArea) -> Batch:
+    """The changes of each key together, as they are stored: what is read and written next to each
+    other lies next to each other."""
+    order = order_by(area.hash(changes), ints(changes, FROM))
+    return changes.take(pa.array(order)).combine_chunks()
+
+
+def _values(
+    calls: tuple[Call, ...],
+    region: Region,
+    sums: Sums,
+    unclear: Mask,
+    rows: tuple[Batch, Spans] | None,
+    heirs: tuple[SweepArea, ...],
+    times: Times,
+) -> tuple[list[Any], list[tuple[Batch, Hashes]]]:
+    """The column of each call, and for each extreme one the heirs to be kept."""
+    columns: list[Any] = []
+    written: list[tuple[Batch, Hashes]] = []
+    width = region.groups.keys.num_columns
+    for index, call in enumerate(calls):
+        if call.function not in EXTREMES:
+            columns.append(sums.result(call, rows))
+            continue
+        place = len(written)
+        found, numbers = region.others[2 + place], region.groups.numbers[3 + place]
+        clear = ~unclear
+        parts = [
+            from_rows(call, region.table, _coming(region, clear, times)),
+            _some(from_heirs(found, numbers, times.before), clear),
+        ]
+        late = clear & (region.since <= times.before)
+        if late.any():
+            emitted, own = region.others[0], region.groups.numbers[1]
+            parts.append(
+                from_emitted(emitted, own, region.since, width + index, times.before, late)
+            )
+        if rows is not None:
+            parts.append(_some(from_rows(call, *rows), unclear))
+        candidates = put_together(parts)
+        best, left = extreme(call, candidates, sums.marks, times.now)
+        columns.append(best)
+        written.append(heirs_table(heirs[place], region.groups, numbers, candidates.values, left))
+    return columns, written
+
+
+def _coming(region: Region, groups: Mask, times: Times) -> Spans:
+    """New rows, and stored ones that begin after ``before``, of some groups."""
+    spans = region.spans
+    new = np.arange(len(spans.rows)) >= region.stored
+    return spans.chosen(groups[spans.groups] & (new | (spans.starts > times.before)))
+
+
+def _some(candidates: Any, groups: Mask) -> Any:
+    return candidates._replace(spans=candidates.spans.chosen(groups[candidates.spans.groups]))
+
+
+class Sums:
+    """The accumulators of a region: at its marks, and after it."""
+
+    def __init__(self, region: Region, moments: tuple[Moment, ...], times: Times) -> None:
+        self.region, self.moments = region, moments
+        values = values_of(region.table, moments)
+        plan, spans, since = plan_of(moments), region.spans, region.since
+        first = Marks(np.arange(len(since), dtype=np.int64), since)
+        self.accumulators = _start(region, moments)
+        self.new = spans.chosen(slice(region.stored, None))
+        if (since <= times.before).any():
+            old = spans.chosen(slice(region.stored))
+            # On the way back the sums are of no instant, so they are looked at only at its end.
+            events = events_of(old, since, times.before, first, values).to_the_end()
+            swept(plan, self.accumulators, -1, events, old, values)
+        events = events_of(spans, since, times.now, first, values)
+        whole, real, self.doubtful = swept(plan, self.accumulators, 1, events, spans, values)
+        self.lines = Lines(whole, real)
+        self.marks = events.marks
+
+    def result(self, call: Call, rows: tuple[Batch, Spans] | None) -> Any:
+        """The call's values at the marks, exact where the sums cannot be trusted."""
+        moment = call.moment(self.region.table.schema)
+        assert moment is not None
+        index = index_of(moment, self.moments)
+        scale = scale_of(call, self.region.table)
+        values = result_of(call, self.moments[index], index, self.moments, self.lines, scale)
+        if call.function == "COUNT" or not moment.reals or not self.doubtful.any():
+            return values
+        assert rows is not None
+        return made_exact(call, values, *rows, self.marks, self.doubtful)
+
+
+def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
+    """The accumulators at ``before``."""
+    result = Accumulators.zeros(region.groups.count, moments)
+    numbers, table = region.groups.numbers[2], region.others[1].changes
+    first = region.groups.keys.num_columns
+    wholes = result.whole.shape[1]
+    for i in range(wholes):
+        result.whole[numbers, i] = _word(table, first + i).view(np.uint64)
+    for i in range(result.real.shape[1]):
+        result.real[numbers, i] = _word(table, first + wholes + i).view(np.float64)
+    return result
+
+
+def _word(table: Batch, index: int) -> Ints:
+    return ints(table, table.schema.field(index).name)
+
+
+def _lines(area: SweepArea, region: Region, now: Accumulators) -> tuple[Batch, Hashes]:
+    """The accumulators to be kept; a group without rows is gone, if it was there."""
+    known = np.zeros(region.groups.count, np.bool_)
+    known[region.groups.numbers[2]] = True
+    rows = now.whole[:, 0].view(np.int64)
+    chosen = np.flatnonzero(known | (rows != 0))
+    words = [part.view(np.int64)[chosen] for part in (now.whole, now.real)]
+    keys = region.groups.keys
+    taken = keys.take(pa.array(chosen)) if keys.num_columns else keys
+    arrays = [column(taken, i) for i in range(keys.num_columns)]
+    arrays += [pa.array(np.ascontiguousarray(w[:, i])) for w in words for i in range(w.shape[1])]
+    times = versioned(area, len(chosen), rows[chosen] != 0)
+    table = pa.Table.from_arrays([*arrays, *times], schema=area.layout.schema)
+    return table, region.groups.hashes[chosen]

@@ -1,0 +1,1 @@
+"""Operators: a file each, the kernel that keeps its answer current."""

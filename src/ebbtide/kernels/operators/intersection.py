@@ -1,0 +1,33 @@
+"""The rows that are in both inputs.
+
+Law: the multiplicity of a row is ``min(left, right)``; unless ``all``, at most 1.
+State: the changes of both inputs, and the emitted ones that may still change, by row.
+Emits: a row, as often as both have it, up to the next end point of either input.
+Forgets: what ended by the least horizon of the inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.sweeps.counting import Rule, count_areas, count_step
+from ebbtide.state.area import SweepArea
+from ebbtide.state.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """The kernel of INTERSECT ALL and INTERSECT."""
+
+    all: bool = True
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        return inputs[0]
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        return count_areas(inputs)
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        rule = Rule.INTERSECTION if self.all else Rule.STRICT_INTERSECTION
+        return count_step(rule, inputs, areas, times)

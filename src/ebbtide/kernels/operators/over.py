@@ -1,0 +1,188 @@
+"""Over: every row with the values of calls over its frame in its partition.
+
+Law: at every instant, each row of a partition, numbered in an order (ties by all columns), with
+its ROW_NUMBER, RANK or DENSE_RANK, the value of the row some places away (LAG, LEAD), or an
+aggregate over its frame.  Without a frame that is the whole partition, or with an order the rows
+up to the last peer.
+State: the rows of every partition that are not over by the horizon, and what was emitted of them.
+Emits: per partition the segments that begin at or before ``now``; what spans ``now`` ends at the
+partition's next known end point, and is shortened if something ends it early.
+Forgets: rows, and emitted segments, that ended by the horizon: every later change begins after
+them.  The whole partition stays until then, for a row that goes may change the values of any.
+
+    a, 3          |---------------)
+    b, 4               |-------------------)
+    SUM over      |a, 3|a, 3      |
+    rows so far        |b, 7      |b, 4     )
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.time import INF
+from ebbtide.kernels.aggregates.call import Call
+from ebbtide.kernels.aggregates.evaluation import evaluate
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.matching import Spans as Keyed
+from ebbtide.kernels.matching import matches
+from ebbtide.kernels.operators.top_n import Ordered, in_places
+from ebbtide.kernels.ordering import SortColumn
+from ebbtide.kernels.stateless import wider
+from ebbtide.kernels.sweeps.frames import Entries, Frame, bounds, entries, frame_spans
+from ebbtide.kernels.sweeps.numbering import Ranking
+from ebbtide.kernels.sweeps.rederivation import Part, Region, Segments, rederive, segments
+from ebbtide.kernels.sweeps.spans import Marks, Spans
+from ebbtide.state.area import SweepArea
+from ebbtide.state.arrays import order_by
+from ebbtide.state.batch import DIFF, FROM, TO, payload
+from ebbtide.state.columns import column, ints
+from ebbtide.state.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number of the row."""
+
+    ranking: Ranking
+
+    def type(self, schema: Schema) -> Any:
+        """BIGINT."""
+        return pa.int64()
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A column of the row ``distance`` places on, or the row's own ``default`` column."""
+
+    value: int
+    distance: int
+    default: int | None = None
+
+    def type(self, schema: Schema) -> Any:
+        """That of the column."""
+        return schema.field(self.value).type
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """An aggregate over the frame."""
+
+    call: Call
+
+    def type(self, schema: Schema) -> Any:
+        """That of the aggregate."""
+        return self.call.type
+
+
+FrameCall: TypeAlias = Number | Neighbour | Framed
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A column for each call, after those of the input."""
+
+    calls: tuple[FrameCall, ...]
+    partition: tuple[int, ...] = ()
+    order: tuple[SortColumn, ...] = ()
+    frame: Frame | None = None
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        """The input's columns and the calls'."""
+        return wider(inputs[0], [call.type(inputs[0]) for call in self.calls])
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        """The rows, and what was emitted."""
+        return (
+            Layout("rows", inputs[0], self.partition),
+            Layout("output", self.output(inputs), self.partition),
+        )
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        """What has changed in the rows, or around them, in the touched partitions."""
+        return rederive(self._valued, inputs, areas, times, self.output((inputs[0].schema,)))
+
+    def _valued(self, parts: tuple[Part, ...], region: Region) -> Part:
+        rows = in_places(parts[0], self.order)
+        stretches = segments(parts, region)
+        found = _present(rows, stretches)
+        taken = rows.changes.take(pa.array(found.rows))
+        times = [
+            stretches.valid_from[found.segments],
+            stretches.valid_to[found.segments],
+            np.ones(len(found.rows), np.int64),
+        ]
+        changes = pa.Table.from_arrays(
+            [
+                *(taken.column(i) for i in payload(taken)),
+                *self._columns(rows.changes, found),
+                *map(pa.array, times),
+            ],
+            schema=self.output((taken.schema,)),
+        )
+        return Part(changes, stretches.groups[found.segments])
+
+    def _columns(self, rows: Batch, found: Entries) -> list[Any]:
+        framed = [call.call for call in self.calls if isinstance(call, Framed)]
+        aggregates = iter(self._aggregates(tuple(framed), rows, found)) if framed else iter(())
+        result = []
+        for call in self.calls:
+            match call:
+                case Number(ranking=ranking):
+                    result.append(pa.array(_numbers(ranking, found)))
+                case Neighbour():
+                    result.append(_neighbours(call, rows, found))
+                case Framed():
+                    result.append(next(aggregates))
+        return result
+
+    def _aggregates(self, calls: tuple[Call, ...], rows: Batch, found: Entries) -> list[Any]:
+        if not len(found.rows):
+            return [pa.nulls(0, call.type) for call in calls]
+        frame = self.frame or Frame(False, None, 0 if self.order else None)
+        start, end = frame_spans(found, bounds(found, frame, rows, self.order))
+        # Numbers are the instants here.  What is in the last frame does not end at any of them.
+        end = np.where(end < found.sizes, end, INF)
+        ones = np.ones(len(start), np.int64)
+        spans = Spans(found.segments, start, end, ones, found.rows)
+        marks = Marks(found.segments, found.numbers)
+        seen = spans.chosen((start < end) & (start < found.sizes))
+        return evaluate(calls, rows, seen, marks, int(found.sizes.max()) - 1)
+
+
+def _present(rows: Ordered, stretches: Segments) -> Entries:
+    """The rows that are there in each segment, every copy by itself."""
+    pairs = matches(
+        Keyed(stretches.groups, stretches.valid_from, stretches.valid_to),
+        Keyed(rows.groups, ints(rows.changes, FROM), ints(rows.changes, TO)),
+    )
+    order = order_by(pairs.left, pairs.right)
+    copies = ints(rows.changes, DIFF)[pairs.right[order]]
+    places = np.repeat(pairs.right[order], copies)
+    return entries(np.repeat(pairs.left[order], copies), places, rows.peers[places])
+
+
+def _numbers(ranking: Ranking, found: Entries) -> Any:
+    match ranking:
+        case Ranking.ROW_NUMBER:
+            return found.numbers + 1
+        case Ranking.RANK:
+            return found.peers + 1
+        case Ranking.DENSE_RANK:
+            return found.dense
+
+
+def _neighbours(call: Neighbour, rows: Batch, found: Entries) -> Any:
+    """The column's values some places on; beyond the partition, the defaults, or NULL."""
+    other = found.numbers + call.distance
+    inside = (other >= 0) & (other < found.sizes)
+    values = column(rows, call.value)
+    there = found.rows[np.where(inside, found.firsts + other, 0)] if len(other) else other
+    if call.default is None:
+        return values.take(pa.array(there, mask=~inside))
+    both = pa.concat_arrays([values, column(rows, call.default).cast(values.type)])
+    return both.take(pa.array(np.where(inside, there, len(values) + found.rows)))

@@ -1,0 +1,1 @@
+"""Sweeps: the ordered passes over end points that operators are built on."""

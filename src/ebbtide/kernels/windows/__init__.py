@@ -1,0 +1,1 @@
+"""Windows that need state or make several facts of one: ROWS, SESSION, TUMBLE, HOP, CUMULATE."""

@@ -1,0 +1,97 @@
+"""SESSION: every fact with the session of its partition in which it lies.
+
+Law: each fact opens ``[ts, ts + gap)``; in a partition, intervals that overlap or touch are one
+session, whose start and end every fact of it gets as ``window_start`` and ``window_end``.
+State: the facts of sessions that can still grow, split or merge, with their session.
+Emits: each fact with its session as far as that is known; what makes the session longer, merges it
+with another or splits it takes its facts back and brings them again.  What is emitted does not
+depend on ``now``.
+Forgets: a session when ``window_end <= horizon``: every later fact comes after its end.
+
+    facts             x   x  x           x  x
+    each opens        |-------)          |-------)
+                          |-------)         |-------)
+                             |-------)
+    sessions          [==============)   [==========)
+    a late fact                  y
+    opens                        |-------)
+    one session       [=============================)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.core.time import INF, NEG_INF, Duration
+from ebbtide.kernels.condition import stretches
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
+from ebbtide.kernels.stateless import timed, wider, with_columns
+from ebbtide.kernels.sweeps.facts import Known, known, sorted_facts, summed
+from ebbtide.kernels.sweeps.timeline import shift
+from ebbtide.state.area import SweepArea
+from ebbtide.state.arrays import Ints, differs
+from ebbtide.state.batch import key_hash, with_times
+from ebbtide.state.layout import Layout
+
+
+class Placed(NamedTuple):
+    """Facts, by their places, and start and end of their sessions."""
+
+    places: Ints
+    start: Ints
+    end: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Sessions by the time in column ``on``, a gap of ``gap_us`` apart."""
+
+    on: int
+    gap_us: Duration
+    partition: tuple[int, ...] = ()
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        """The input's columns, then start and end of the session."""
+        return wider(inputs[0], [pa.int64(), pa.int64()])
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        """The facts with their sessions, valid from the start to an instant after the end."""
+        return (Layout("sessions", self.output(inputs), self.partition),)
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        """What the new facts, and those that never were, change in the sessions they touch."""
+        facts, ts = timed(inputs[0], self.on)
+        (area,) = areas
+        if not facts.num_rows:
+            schema = self.output((facts.schema,))
+            return Result(schema.empty_table(), (area.reorganize(times.horizons[0]),))
+        hashes = key_hash(facts, self.partition)
+        partitions, since, until = stretches(hashes, ts, shift(ts, self.gap_us + 1))
+        stored = area.query(partitions, since, until)
+        found = sorted_facts(known(stored, facts, self.partition), self.on)
+        before, after = self._sessions(found, found.before), self._sessions(found, found.after)
+        places, start, end = (np.concatenate(both) for both in zip(after, before, strict=True))
+        counts = np.concatenate([found.after[after.places], -found.before[before.places]])
+        chosen, diff = summed([places, start, end], counts)
+        start, end = start[chosen], end[chosen]
+        rows = with_columns(found.facts.take(pa.array(places[chosen])), [start, end])
+        always = np.full(len(diff), NEG_INF, np.int64), np.full(len(diff), INF, np.int64)
+        state = with_times(rows, start, shift(end, 1), diff)
+        return Result(with_times(rows, *always, diff), (settled(area, state, times.horizons[0]),))
+
+    def _sessions(self, found: Known, copies: Ints) -> Placed:
+        """The facts that are there, and their sessions."""
+        places = np.flatnonzero(copies)
+        if not len(places):
+            return Placed(places, places, places)
+        ts = found.times(self.on)[places]
+        begins = differs([found.partitions[places]])
+        begins[1:] |= ts[1:] > shift(ts[:-1], self.gap_us)
+        first = np.flatnonzero(begins)
+        last = np.append(first[1:], len(places)) - 1
+        session = np.cumsum(begins) - 1
+        return Placed(places, ts[first][session], shift(ts[last], self.gap_us)[session])
