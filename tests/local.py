@@ -16,28 +16,28 @@ import numpy as np
 import pyarrow as pa
 from tests.histories import Fed
 
+from ebbtide.compile.lowering import Lowered
+from ebbtide.compile.physical import OUTPUT
+from ebbtide.compile.pipe import VALID_FROM, VALID_TO
 from ebbtide.core.admission import Arrival, Op, Reason
 from ebbtide.core.admission.refusal import refusal, times_of
 from ebbtide.core.change import Change
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.dataflow.record import Record, Step
+from ebbtide.dataflow.shard import Place, Shard
+from ebbtide.dataflow.stages import Moment, Staging
+from ebbtide.dataflow.tagged_rows import SHARD, TAG, UNUSED, Shape
 from ebbtide.kernels.kernel import Times
 from ebbtide.reference.scalar import evaluator
-from ebbtide.runtime.archive import Archive
-from ebbtide.runtime.arrivals import Arrivals, Seen
-from ebbtide.runtime.exchange import Passage
-from ebbtide.runtime.frontiers import restored
-from ebbtide.runtime.journal import Journal
-from ebbtide.runtime.linear import VALID_FROM, VALID_TO
-from ebbtide.runtime.lowering import Lowered
-from ebbtide.runtime.physical import OUTPUT
-from ebbtide.runtime.record import Record, Step
-from ebbtide.runtime.shape import SHARD, TAG, UNUSED, Shape
-from ebbtide.runtime.staging import Moment, Staging
-from ebbtide.runtime.state import Place, Shard
+from ebbtide.spark.entry import Arrivals, Seen
+from ebbtide.spark.exchange import Passage
 from ebbtide.state.batch import from_changes, to_changes
-from ebbtide.state.manifest import Manifest, Manifests
+from ebbtide.store.archive import Archive
+from ebbtide.store.frontiers import restored
+from ebbtide.store.journal import Journal
+from ebbtide.store.manifest import Manifest, Manifests
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ebbtide.builder import col, fn, lit, source
+    from ebbtide.engine.engine import Engine
     from ebbtide.errors import EbbtideError
-    from ebbtide.runtime.engine import Engine
 
 __all__ = ["EbbtideError", "Engine", "__version__", "col", "fn", "lit", "source"]
 
@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "EbbtideError": "ebbtide.errors",
-    "Engine": "ebbtide.runtime.engine",
+    "Engine": "ebbtide.engine.engine",
     "col": "ebbtide.builder",
     "fn": "ebbtide.builder",
     "lit": "ebbtide.builder",

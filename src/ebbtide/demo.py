@@ -27,8 +27,8 @@ from ebbtide.core.time import (
     is_finite,
 )
 from ebbtide.core.values import Row
+from ebbtide.engine.engine import Engine
 from ebbtide.errors import EbbtideError
-from ebbtide.runtime.engine import Engine
 
 DECLARATION = """
 CREATE STREAM traffic (lane INT, speed DOUBLE, at TIMESTAMP,

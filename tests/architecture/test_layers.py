@@ -21,7 +21,10 @@ class May(NamedTuple):
     outside: str = ""
 
 
-BELOW_RUNTIME = "errors config core algebra reference sql analysis optimizer state kernels drawing"
+BELOW_ENGINE = (
+    "errors config core algebra reference sql analysis optimizer state kernels drawing "
+    "columnar store compile dataflow spark"
+)
 
 ALLOWED = {
     "errors": May(),
@@ -36,14 +39,21 @@ ALLOWED = {
     "kernels": May("errors config core state", "numba numpy pyarrow"),
     "drawing": May("errors config core"),
     "builder": May(),
-    "runtime": May(f"{BELOW_RUNTIME} builder", "numpy pandas py4j pyarrow pyspark"),
+    "columnar": May("errors config core algebra state", "numpy pyarrow"),
+    "store": May("errors config core state sql", "numpy pyarrow"),
+    "compile": May(
+        "errors config core algebra analysis optimizer columnar state kernels spark", "pyarrow"
+    ),
+    "dataflow": May(f"{BELOW_ENGINE}", "numpy pyarrow pyspark"),
+    "spark": May(f"{BELOW_ENGINE}", "numpy pandas py4j pyarrow pyspark"),
+    "engine": May(f"{BELOW_ENGINE} builder", "numpy pyarrow pyspark"),
     "testing": May("errors config core algebra reference", "hypothesis"),
-    "dashboard": May(f"{BELOW_RUNTIME} runtime"),
-    "demo": May(f"{BELOW_RUNTIME} runtime testing"),
-    "bench": May(f"{BELOW_RUNTIME} runtime", "numpy pyarrow pyspark pyflink"),
-    "cli": May(f"{BELOW_RUNTIME} runtime dashboard demo bench drawing", "click rich"),
+    "dashboard": May(f"{BELOW_ENGINE} engine"),
+    "demo": May(f"{BELOW_ENGINE} engine testing"),
+    "bench": May(f"{BELOW_ENGINE} engine", "numpy pyarrow pyspark pyflink"),
+    "cli": May(f"{BELOW_ENGINE} engine dashboard demo bench drawing", "click rich"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.
-    "": May("errors config core algebra reference sql analysis optimizer runtime builder"),
+    "": May("errors config core algebra reference sql analysis optimizer engine builder"),
 }
 
 
@@ -92,8 +102,8 @@ def test_every_import_is_in_the_table(modules) -> None:
         ("optimizer", "from ebbtide.state import SweepArea"),
         ("state", "import ebbtide.algebra"),
         ("kernels", "from ebbtide.algebra.relation import Filter"),
-        ("testing", "import ebbtide.runtime"),
-        ("runtime", "import sqlglot"),
+        ("testing", "import ebbtide.engine"),
+        ("engine", "import sqlglot"),
         ("core", "import ebbtide"),
     ],
 )
@@ -107,7 +117,7 @@ def test_the_table_refuses(part: str, source: str) -> None:
         ("core", "import re, ebbtide.errors\nfrom ebbtide.core.time import Instant"),
         ("sql", "from sqlglot import exp\nfrom ebbtide import algebra"),
         ("kernels", "import numba\nfrom ebbtide.state import SweepArea"),
-        ("runtime", "from pyspark.sql import DataFrame\nfrom ebbtide.kernels import aggregate"),
+        ("engine", "from pyspark.sql import DataFrame\nfrom ebbtide.kernels import aggregate"),
         ("cli", "from ebbtide import __version__\nimport argparse"),
     ],
 )

@@ -5,8 +5,9 @@ import re
 
 from docs import ROOT
 from ebbtide import config
-from ebbtide.runtime import session, starting
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine import starting
+from ebbtide.engine.engine import Engine
+from ebbtide.spark import session
 
 PAGE = (ROOT / "docs/reference/configuration.md").read_text(encoding="utf-8")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from tests.balance import BALANCE, SCRIPT, assert_balanced, settled, transfers
 from tests.local import Fed, LocalRunner
 
+from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.change import Change, consolidate
 from ebbtide.core.time import NEG_INF
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.lowering import lower
+from ebbtide.engine.engine import Engine
 
 STEPS = {"quick": 20, "ci": 100, "long": 1000}[Config.from_environment().profile]
 

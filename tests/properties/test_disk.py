@@ -8,10 +8,10 @@ import pytest
 from tests.disk import LAST, PASSING, QUERIES, SCRIPT, SOURCES, STEPS, allowed, operations, sizes
 from tests.local import Fed, LocalRunner
 
+from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
 from ebbtide.core.admission import Arrival, Op
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.lowering import lower
+from ebbtide.engine.engine import Engine
 
 COUNT = {"quick": 40, "ci": 120, "long": 2000}[Config.from_environment().profile]
 

@@ -33,13 +33,13 @@ from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, Relation, Values
 from ebbtide.algebra.window import Cumulate, Dstream, Fixed, Hop, Range, Rows, Tumble, Window
 from ebbtide.analysis import analyse
+from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.reference import evaluate
-from ebbtide.runtime.lowering import Lowered, lower
 from ebbtide.testing import assert_snapshot_equal
 from ebbtide.testing.strategies.arrivals import PROMISED
 from ebbtide.testing.strategies.plans import plans

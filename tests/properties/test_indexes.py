@@ -28,14 +28,14 @@ from ebbtide.algebra.window import Dstream, Istream, Range, Rows, Rstream, Windo
 from ebbtide.analysis import analyse
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.indexes import Indexes
+from ebbtide.compile.kernel_choice import choose
+from ebbtide.compile.lowering import lower
+from ebbtide.compile.pipe import is_linear
+from ebbtide.compile.pruning import all_reads
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.kernels.sweeps.appearances import steps
-from ebbtide.runtime.kernels import choose
-from ebbtide.runtime.linear import is_linear
-from ebbtide.runtime.lowering import lower
-from ebbtide.runtime.reads import all_reads
-from ebbtide.runtime.types import arrow_type
+from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 from ebbtide.state.columns import ints

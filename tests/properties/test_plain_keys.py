@@ -28,8 +28,8 @@ from ebbtide.kernels.admission import kernel as admission
 from ebbtide.kernels.admission.kernel import Admission, split
 from ebbtide.kernels.admission.plain_keys import Plain, plain_keys
 from ebbtide.kernels.kernel import Times
-from ebbtide.runtime.arrivals import arrival_schema
-from ebbtide.runtime.types import arrow_type
+from ebbtide.spark.entry import arrival_schema
+from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, to_changes
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from tests.spark import fault_driver
 from tests.spark.law import emitted, some_rows
 
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 
 SCRIPT = """
 CREATE STREAM l (a BIGINT, b BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from ebbtide.runtime.session import start_spark
+from ebbtide.spark.session import start_spark
 
 
 @pytest.fixture(scope="session")

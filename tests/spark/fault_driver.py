@@ -19,18 +19,19 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.compile.lowering import Lowered
+from ebbtide.compile.physical import Operator
+from ebbtide.engine import starting
+from ebbtide.engine.engine import Engine
+from ebbtide.engine.query import Query
+from ebbtide.program.run import Run
+from ebbtide.sinks import Files
 from ebbtide.kernels.admission.kernel import Admission
-from ebbtide.runtime import starting, step
-from ebbtide.runtime.arrivals import Arrivals
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.lowering import Lowered
-from ebbtide.runtime.physical import Operator
-from ebbtide.runtime.query import Query
-from ebbtide.runtime.run import Run
-from ebbtide.runtime.sinks import Files
+from ebbtide.spark import step
+from ebbtide.spark.entry import Arrivals
 from ebbtide.state import area
-from ebbtide.state.manifest import Manifests
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store.manifest import Manifests
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

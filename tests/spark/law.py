@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 from tests.histories import Fed, Oracle
 
 from ebbtide.core.change import Change, consolidate, until
+from ebbtide.engine.engine import Engine
+from ebbtide.engine.query import Query
 from ebbtide.reference import evaluate
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.journal import Journal
-from ebbtide.runtime.query import Query
-from ebbtide.runtime.types import arrow_type
+from ebbtide.spark.types import arrow_type
 from ebbtide.state.batch import batch_schema, concat, to_changes
+from ebbtide.store.journal import Journal
 from ebbtide.testing import assert_snapshot_equal
 
 

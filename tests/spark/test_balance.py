@@ -12,7 +12,7 @@ from tests.balance import BALANCE, SCRIPT, assert_balanced, settled, transfers
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate
 from ebbtide.core.time import NEG_INF
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 from ebbtide.state.batch import to_changes
 
 STEPS = {"quick": 5, "ci": 25, "long": 1000}[Config.from_environment().profile]

@@ -18,8 +18,8 @@ from cli_story import SCRIPT, STEPS
 from commands import Said
 from docs import ROOT, blocks
 from ebbtide.core.time import SECOND, format_instant
-from ebbtide.runtime.location import Location
-from ebbtide.runtime.reading import snapshot
+from ebbtide.engine.location import Location
+from ebbtide.engine.readers import snapshot
 
 PAGE = ROOT / "docs/reference/command.md"
 PROGRAM = [sys.executable, "-m", "ebbtide.cli"]

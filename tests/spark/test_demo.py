@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from docs import ROOT, blocks
 from ebbtide import demo
 from ebbtide.core.time import MINUTE
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 
 LINE = re.compile(r"(\S+)\s+(\S+)\s+(NULL|\d+\.\d{3})")
 

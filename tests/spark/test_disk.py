@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from tests.disk import LAST, PASSING, QUERIES, SCRIPT, SOURCES, STEPS, allowed, operations, sizes
 
 from ebbtide.config import Config
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 
 LONG = Config.from_environment().profile == "long"
 CHOSEN = list(QUERIES) if LONG else ["sums", "outer join", "lookup"]

@@ -11,8 +11,8 @@ from tests.spark import fault_driver
 from tests.spark.victim import Victim, left, snapshots, write_files
 
 from ebbtide.config import Config
-from ebbtide.runtime.claim import Claim
-from ebbtide.runtime.sinks import Files
+from ebbtide.sinks import Files
+from ebbtide.store.lock import Claim
 
 LONG = Config.from_environment().profile == "long"
 STEPS = 32 if LONG else 8

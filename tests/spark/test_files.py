@@ -12,10 +12,10 @@ from tests.histories import Fed, Oracle
 from tests.spark.files import as_csv, as_json, as_parquet, put
 from tests.spark.law import check, some_rows
 
+from ebbtide.engine.engine import Engine
+from ebbtide.engine.query import Query
 from ebbtide.errors import SourceError, StateError
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.journal import Journal
-from ebbtide.runtime.query import Query
+from ebbtide.store.journal import Journal
 from ebbtide.testing import Clock
 
 ONE = "OPTIONS (maxFilesPerTrigger '1')"
@@ -206,7 +206,7 @@ def test_a_step_that_fails_is_told(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_repeated_step_sees_the_clock_of_its_first_try(tmp_path: Path) -> None:
-    from ebbtide.runtime.clock import Readings
+    from ebbtide.store.clock import Readings
 
     clock = Clock(5)
     readings = Readings(str(tmp_path))

@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from tests.spark.files import as_json, put
 
 from ebbtide.core.time import instant
+from ebbtide.engine.engine import Engine
+from ebbtide.engine.query import Query
 from ebbtide.errors import QueryError, StateError
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.query import Query
 from ebbtide.testing import Clock
 
 STREAM = """

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tests.histories import Fed, Oracle
 from tests.spark.law import check, feed
 
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 
 SCRIPT = """
 CREATE STREAM s (id BIGINT, v BIGINT, at TIMESTAMP, PRIMARY KEY (id, at),

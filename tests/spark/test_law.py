@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from tests.histories import Fed, Oracle
 from tests.spark.law import check, feed, some_rows
 
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 
 SCRIPT = """
 CREATE STREAM l (a BIGINT, b BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)

@@ -10,7 +10,7 @@ from tests.spark import fault_driver
 from tests.spark.victim import Left, Victim, left, snapshots, write_files
 
 from ebbtide.config import Config
-from ebbtide.runtime.sinks import Files
+from ebbtide.sinks import Files
 
 LONG = Config.from_environment().profile == "long"
 CLUSTER = "local-cluster[2,1,1024]"

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from ebbtide.config import Config
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 from ebbtide.state.store import version_of
 
 STEPS = 200 if Config.from_environment().profile == "long" else 25

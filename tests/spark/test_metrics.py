@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 from tests.spark.files import as_json, put
 
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.run import Run
+from ebbtide.engine.engine import Engine
+from ebbtide.program.run import Run
 
 DECLARED = """
 CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 1 SECOND)

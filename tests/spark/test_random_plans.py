@@ -29,13 +29,13 @@ from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import analyse
+from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
 from ebbtide.core.change import Change
+from ebbtide.dataflow.stages import Staging
+from ebbtide.engine.engine import Engine
+from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.lowering import lower
-from ebbtide.runtime.query import Query
-from ebbtide.runtime.staging import Staging
 from ebbtide.sql.bound import BoundQuery
 from ebbtide.testing.strategies.arrivals import PROMISED
 from ebbtide.testing.strategies.binary import BINARY, MULTIPLYING

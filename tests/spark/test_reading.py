@@ -11,8 +11,8 @@ from pyspark.sql import Row, SparkSession
 from ebbtide import Engine
 from ebbtide.core.time import INF, NEG_INF, instant
 from ebbtide.core.types import TimestampType
-from ebbtide.runtime import reading
-from ebbtide.runtime.location import Location
+from ebbtide.engine import readers as reading
+from ebbtide.engine.location import Location
 
 DECLARED = """
 CREATE STREAM s (a INT, d DECIMAL(9, 2), x DOUBLE, t STRING, day DATE, b BOOLEAN,

@@ -7,8 +7,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.session import unsized_batches
+from ebbtide.engine.engine import Engine
+from ebbtide.spark.session import unsized_batches
 
 STREAM = """CREATE STREAM s (k BIGINT, v DOUBLE, at TIMESTAMP,
   PROGRESS FOR at AS at - INTERVAL 1 SECOND) RETAIN 5 SECONDS"""

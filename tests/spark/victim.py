@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from tests.spark import fault_driver
 from tests.spark.files import as_csv, as_json, put
 
-from ebbtide.runtime.journal import Journal
-from ebbtide.runtime.query import Query
+from ebbtide.engine.query import Query
+from ebbtide.store.journal import Journal
 
 PATIENCE = 900
 

@@ -23,8 +23,8 @@ import pyarrow.csv as pc
 from ebbtide.bench.data import KEYS, START_MS
 from ebbtide.bench.figures import Figure
 from ebbtide.bench.systems import SHARDS
+from ebbtide.engine.engine import Engine
 from ebbtide.errors import InternalError
-from ebbtide.runtime.engine import Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,7 @@ import pyarrow.csv as pc
 from ebbtide.bench.data import START_MS
 from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.systems import COLUMNS, SHARDS
-from ebbtide.runtime.engine import Engine
+from ebbtide.engine.engine import Engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

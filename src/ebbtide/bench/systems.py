@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.bench.answers import Answer
 from ebbtide.bench.cases import Case
 from ebbtide.bench.data import Readings
+from ebbtide.engine.engine import Engine
+from ebbtide.engine.query import Query
 from ebbtide.errors import InternalError
-from ebbtide.runtime.engine import Engine
-from ebbtide.runtime.query import Query
-from ebbtide.runtime.session import unsized_batches
+from ebbtide.spark.session import unsized_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -20,7 +20,7 @@ def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -
     """
     from ebbtide.bench import drift, speed, steps
     from ebbtide.bench.figures import as_json, as_table
-    from ebbtide.runtime.session import start_spark
+    from ebbtide.spark.session import start_spark
 
     peer = None if flink is None else Path(flink)
     with TemporaryDirectory() as work:

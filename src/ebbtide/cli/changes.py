@@ -18,7 +18,7 @@ def command(view: str, since: int | None, location: str, format_: str) -> None:
 
     A negative change takes back what an earlier one said of the same interval.
     """
-    from ebbtide.runtime.reading import changes
+    from ebbtide.store.readers import changes
 
     query = location_of(location).query(view)
     schema = query.bound.schema

@@ -16,16 +16,16 @@ from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
 from ebbtide.cli.scripts import Script
 from ebbtide.core.tree import find
+from ebbtide.engine.query import Query
 from ebbtide.errors import EbbtideError, QueryError, SourceError, Span, StateError
-from ebbtide.runtime.paths import check_path
-from ebbtide.runtime.query import Query
-from ebbtide.runtime.sources import is_stream
+from ebbtide.spark.paths import check_path
+from ebbtide.spark.sources import is_stream
 from ebbtide.sql.catalog import StreamEntry, TableEntry, ViewEntry
 from ebbtide.sql.parser import parse
 from ebbtide.sql.syntax import CreateStream, CreateTable, CreateView
 
 if TYPE_CHECKING:
-    from ebbtide.runtime.engine import Engine
+    from ebbtide.engine.engine import Engine
 
 
 def chosen(engine: Engine, script: Script, views: Sequence[str]) -> tuple[list[Query], list[str]]:

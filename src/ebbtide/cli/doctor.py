@@ -74,7 +74,7 @@ def _python() -> Finding:
 
 
 def _java() -> Finding:
-    from ebbtide.runtime.java import find_java
+    from ebbtide.spark.java import find_java
 
     try:
         java = find_java()

@@ -19,8 +19,8 @@ def command(stream: str, location: str, format_: str) -> None:
     A row that comes too late to be accepted, that cannot be read, or that is stamped too far in
     the future is kept here, by query, and counts for nothing.
     """
-    from ebbtide.runtime.reading import unused
     from ebbtide.sql.catalog import Catalog
+    from ebbtide.store.readers import unused
 
     queries = location_of(location).queries()
     known = [query for query in queries if stream in query.catalog]

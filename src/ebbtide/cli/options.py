@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ebbtide.runtime.location import Location
+    from ebbtide.engine.location import Location
 
 location_option: Callable[[Any], Any] = click.option(
     "--location",
@@ -22,6 +22,6 @@ location_option: Callable[[Any], Any] = click.option(
 
 def location_of(path: str) -> Location:
     """The location of a run that has been."""
-    from ebbtide.runtime.location import Location
+    from ebbtide.engine.location import Location
 
     return Location(path)

@@ -14,7 +14,7 @@ from ebbtide.cli.options import location_option
 from ebbtide.core.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, duration, is_finite
 
 if TYPE_CHECKING:
-    from ebbtide.runtime.query import Query
+    from ebbtide.engine.query import Query
 
 _SHORT = re.compile(r"(\d+)\s*(ms|s|m|h|d)")
 _UNITS = {"ms": MILLISECOND, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
@@ -64,7 +64,7 @@ def command(
     script = scripts.read(file)
     from ebbtide.cli.choosing import check_location, check_sources, chosen
     from ebbtide.cli.running import Session
-    from ebbtide.runtime.engine import Engine
+    from ebbtide.engine.engine import Engine
 
     engine = Engine(location, log=os.path.join(location, "spark.log"))
     with script.placed():
@@ -82,7 +82,7 @@ def _results(queries: Sequence[Query], location: str) -> None:
     """Shows small answers, and says where the others are."""
     from ebbtide.cli.display import moment
     from ebbtide.cli.showing import columns_of, show
-    from ebbtide.runtime.reading import kept_entries, last_now, snapshot
+    from ebbtide.store.readers import kept_entries, last_now, snapshot
 
     for query in queries:
         root = query.engine.root_of(query.name)

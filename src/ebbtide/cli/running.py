@@ -19,12 +19,12 @@ from ebbtide.cli.display import Display, display
 from ebbtide.cli.failing import DONE, INTERRUPTED, LOG
 from ebbtide.cli.watching import Watch
 from ebbtide.errors import EbbtideError
-from ebbtide.runtime.journal import Journal
+from ebbtide.store.journal import Journal
 
 if TYPE_CHECKING:
-    from ebbtide.runtime.engine import Engine
-    from ebbtide.runtime.query import Query
-    from ebbtide.runtime.run import Run
+    from ebbtide.engine.engine import Engine
+    from ebbtide.engine.query import Query
+    from ebbtide.program.run import Run
 
 _LOOK = 0.25
 """Seconds between two looks at the runs."""

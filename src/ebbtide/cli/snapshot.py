@@ -19,7 +19,7 @@ def command(view: str, at: str | None, location: str, format_: str) -> None:
 
     VIEW is the name of a view or of a query that ebbtide run has run.
     """
-    from ebbtide.runtime.reading import snapshot
+    from ebbtide.store.readers import snapshot
 
     moment = None if at is None else instant(at, zone())
     query = location_of(location).query(view)

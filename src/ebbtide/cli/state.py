@@ -13,7 +13,7 @@ from ebbtide.core.time import NEG_INF, SECOND, Instant, is_finite
 from ebbtide.core.values import Row
 
 if TYPE_CHECKING:
-    from ebbtide.runtime.location import StoredQuery
+    from ebbtide.engine.location import StoredQuery
     from ebbtide.state.segment import Segment
 
 _COLUMNS = [
@@ -54,8 +54,8 @@ def command(view: str | None, segments: bool, location: str, format_: str) -> No
 def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
     """What a query stores, for people: a paragraph for each operator."""
     from ebbtide.cli.display import moment
-    from ebbtide.runtime.holdings import holdings
-    from ebbtide.runtime.reading import progress
+    from ebbtide.engine.state_report import holdings
+    from ebbtide.store.readers import progress
 
     now, reached = progress(query.root)
     frontier = NEG_INF if reached is None else reached
@@ -91,8 +91,8 @@ def _span(oldest: Instant, newest: Instant, now: Instant) -> str:
 
 
 def _rows(query: StoredQuery, segments: bool) -> Iterator[Row]:
-    from ebbtide.runtime.holdings import holdings
-    from ebbtide.runtime.reading import progress
+    from ebbtide.engine.state_report import holdings
+    from ebbtide.store.readers import progress
 
     now, _ = progress(query.root)
     for holding in holdings(query):

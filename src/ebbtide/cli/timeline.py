@@ -16,7 +16,7 @@ from ebbtide.core.time import NEG_INF, Instant, format_instant, instant, is_fini
 if TYPE_CHECKING:
     from ebbtide.drawing import Bar
     from ebbtide.drawing.lanes import Lane
-    from ebbtide.runtime.location import StoredQuery
+    from ebbtide.engine.location import StoredQuery
 
 _MOST = 40
 _LABEL = 30
@@ -34,7 +34,7 @@ def command(view: str, output: str | None, since: str | None, location: str) -> 
     """
     from ebbtide.drawing import timeline_svg
     from ebbtide.drawing.lanes import lanes_of
-    from ebbtide.runtime.reading import progress
+    from ebbtide.store.readers import progress
 
     query = location_of(location).query(view)
     first = NEG_INF if since is None else instant(since, zone())
@@ -53,7 +53,7 @@ def command(view: str, output: str | None, since: str | None, location: str) -> 
 
 def _bars(query: StoredQuery) -> list[Bar]:
     from ebbtide.drawing import Bar
-    from ebbtide.runtime.reading import changes
+    from ebbtide.store.readers import changes
 
     columns, its_zone = columns_of(query.bound.schema), zone()
     return [

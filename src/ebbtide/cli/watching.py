@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ebbtide.core.time import INF, NEG_INF, Instant
-from ebbtide.runtime.frontiers import restored
-from ebbtide.runtime.journal import Entry, Journal
-from ebbtide.runtime.run import Run
+from ebbtide.program.run import Run
+from ebbtide.store.frontiers import restored
+from ebbtide.store.journal import Entry, Journal
 
 _RECENT = 30.0
 """Rates are those of so many seconds."""

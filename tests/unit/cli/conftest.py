@@ -11,10 +11,10 @@ from commands import Command, Said
 from ebbtide import Engine
 from ebbtide.cli.app import ebbtide
 from ebbtide.cli.failing import told
+from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.time import instant
-from ebbtide.runtime.lowering import lower
-from ebbtide.runtime.script import write_script
+from ebbtide.engine.script import write_script
 from local import Fed, LocalRunner
 
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from ebbtide import Engine
 from ebbtide.cli.display import Lines, line, moment, picture, span
 from ebbtide.cli.watching import QueryProgress, SourceProgress, Watch
+from ebbtide.compile.lowering import lower
 from ebbtide.core.time import NEG_INF, instant
-from ebbtide.runtime.lowering import lower
 
 BEGIN, END = instant("2026-01-01 00:00:00"), instant("2026-01-01 00:10:00")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ebbtide.errors import StateError
-from ebbtide.runtime.claim import Claim
-from ebbtide.state.manifest import Manifest, Manifests
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store.lock import Claim
+from ebbtide.store.manifest import Manifest, Manifests
 
 STEP = {
     "now": 5,

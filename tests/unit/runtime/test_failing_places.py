@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ebbtide.errors import SourceError
-from ebbtide.runtime.paths import check_path
-from ebbtide.runtime.translation import disk_full, is_full, translated
+from ebbtide.spark.errors import disk_full, is_full, translated
+from ebbtide.spark.paths import check_path
 
 JAVA = "java.io.IOException: No space left on device\n\tat java.base/java.io.FileOutputStream"
 

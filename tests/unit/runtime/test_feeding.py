@@ -10,7 +10,7 @@ import pytest
 from ebbtide import Engine
 from ebbtide.core.time import instant
 from ebbtide.errors import BindError, EbbtideError, SourceError
-from ebbtide.runtime.feed import Advance, FedRow, FeedLog
+from ebbtide.store.feed_log import Advance, FedRow, FeedLog
 
 SCRIPT = """
 CREATE STREAM bids (auction BIGINT, price DOUBLE, at TIMESTAMP,

@@ -17,8 +17,8 @@ from ebbtide.core.declaration import (
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import MINUTE, SECOND
 from ebbtide.core.types import BIGINT, STRING, TIMESTAMP, ArrayType, DecimalType, StructType
+from ebbtide.engine.script import FILE, declared_text, read_script, write_script
 from ebbtide.errors import StateError
-from ebbtide.runtime.script import FILE, declared_text, read_script, write_script
 
 ODD = Schema(
     (

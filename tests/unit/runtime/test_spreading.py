@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ebbtide import Engine
+from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.change import Change, consolidate
-from ebbtide.runtime.lowering import lower
 from local import Fed, LocalRunner
 
 SCRIPT = """

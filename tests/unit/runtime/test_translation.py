@@ -14,7 +14,7 @@ from ebbtide.errors import (
     SourceError,
     UnsupportedError,
 )
-from ebbtide.runtime.translation import (
+from ebbtide.spark.errors import (
     operator,
     sinking,
     translated,

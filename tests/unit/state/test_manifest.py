@@ -11,8 +11,8 @@ from ebbtide.errors import StateError
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
-from ebbtide.state.manifest import Manifest, Manifests, name_of
 from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.store.manifest import Manifest, Manifests, name_of
 
 SCHEMA = batch_schema([pa.int64()])
 LAYOUT = Layout("input", SCHEMA, (0,))

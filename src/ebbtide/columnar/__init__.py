@@ -1,0 +1,1 @@
+"""Scalar expressions over Arrow columns."""

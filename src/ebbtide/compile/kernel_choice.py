@@ -1,0 +1,331 @@
+"""Which kernel runs an operator, on which columns of its inputs, behind which key.
+
+Law: the kernel's output, restricted to the columns that are kept, is the operator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    Outer,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+)
+from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
+from ebbtide.algebra.relation import Aggregate, Distinct, Relation
+from ebbtide.algebra.window import (
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rows,
+    Rstream,
+    Tumble,
+    Window,
+)
+from ebbtide.analysis.equalities import split_condition
+from ebbtide.columnar.evaluation import Columnar
+from ebbtide.compile.kernel_columns import Columns
+from ebbtide.compile.pruning import Reads, joined_reads
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.types import BOOLEAN, INT
+from ebbtide.errors import UnsupportedError
+from ebbtide.kernels.condition import Condition
+from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.operators import (
+    aggregate,
+    anti_join,
+    difference,
+    distinct,
+    dstream,
+    intersection,
+    istream,
+    join,
+    max_union,
+    outer_join,
+    over,
+    rstream,
+    semi_join,
+    strict_difference,
+    top_n,
+)
+from ebbtide.kernels.sweeps import frames, numbering
+from ebbtide.kernels.windows import cumulate, hop, row_window, tumble
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The columns that a kernel wants of an input, and the key of its exchange."""
+
+    columns: tuple[Expression, ...]
+    keys: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A kernel, its inputs, the schema of what it emits, and which of that is the operator's.
+
+    A column that nobody reads is None.  ``conditions`` are left to the pipe behind it, over the
+    operator's columns.  ``carries`` has, for each key of the exchange, the places of the kernel's
+    output that hold it, if it is there.
+    """
+
+    kernel: Kernel
+    inputs: tuple[Side, ...]
+    output: Schema
+    kept: tuple[int | None, ...] | None = None
+    conditions: tuple[Expression, ...] = ()
+    carries: tuple[tuple[int, ...], ...] | None = None
+
+
+def choose(node: Relation, reads: Reads) -> Chosen:
+    """The kernel of an operator, of whose columns ``reads`` are read."""
+    match node:
+        case Distinct():
+            return _rows(node, distinct.Distinct())
+        case Difference():
+            return _rows(node, difference.Difference())
+        case StrictDifference():
+            return _rows(node, strict_difference.StrictDifference())
+        case MaxUnion():
+            return _rows(node, max_union.MaxUnion())
+        case Intersection():
+            return _rows(node, intersection.Intersection(node.all))
+        case Product() | Join():
+            return _join(node, joined_reads(node, reads))
+        case SemiJoin() | AntiJoin() | OuterJoin():
+            return _matched(node)
+        case Aggregate():
+            return _aggregate(node)
+        case TopN():
+            return _top(node)
+        case Over():
+            return _over(node)
+        case Window(spec=Rows() as spec):
+            return _row_window(node, spec)
+        case Tumble() | Hop() | Cumulate():
+            return _rows(node, _in_windows(node))
+        case Istream():
+            return _rows(node, istream.Istream())
+        case Dstream():
+            return _rows(node, dstream.Dstream())
+        case Rstream():
+            # What is there from -inf on begins where anything first changes, in any shard.
+            return replace(
+                _rows(node, rstream.Rstream(node.every_us)),
+                inputs=(Side(all_of(node.input), ()),),
+                carries=(),
+            )
+        case _:
+            raise UnsupportedError(
+                "operator-not-built", f"{type(node).__name__} cannot be run on Spark yet"
+            )
+
+
+def _rows(node: Relation, kernel: Kernel) -> Chosen:
+    """A kernel that looks at whole rows: they are its key."""
+    sides = tuple(Side(columns, columns) for columns in map(all_of, node.children))
+    carries = _at(range(len(node.children[0].schema)))
+    return Chosen(kernel, sides, positional(node.schema), carries=carries)
+
+
+def _in_windows(node: Tumble | Hop | Cumulate) -> Kernel:
+    on = node.input.schema.position(node.on)
+    match node:
+        case Tumble():
+            return tumble.Tumble(on, node.size_us)
+        case Hop():
+            return hop.Hop(on, node.slide_us, node.size_us)
+        case Cumulate():
+            return cumulate.Cumulate(on, node.step_us, node.size_us)
+
+
+def _join(node: Product | Join, reads: Reads) -> Chosen:
+    predicate = node.predicate if isinstance(node, Join) else None
+    split = split_condition(predicate, node.left.schema, node.right.schema)
+    sides, condition, kept = _sides(node.left, node.right, split.left, split.right, reads)
+    output = Schema(tuple(Column(f"c{i}", t.type) for i, t in enumerate(_both(sides))))
+    return Chosen(join.Join(condition), sides, output, kept, split.rest, _on_both(sides, condition))
+
+
+def _matched(node: SemiJoin | AntiJoin | OuterJoin) -> Chosen:
+    split = split_condition(node.predicate, node.left.schema, node.right.schema)
+    reads = frozenset(range(len(node.left.schema) + len(node.right.schema)))
+    sides, condition, kept = _sides(node.left, node.right, split.left, split.right, reads)
+    if split.rest:
+        given = _joined_columns(node, sides)
+        condition = Condition(condition.left, condition.right, Columnar(split.residual, given))
+    both = Schema(tuple(Column(f"c{i}", e.type) for i, e in enumerate(_both(sides))))
+    left_only = Schema(both.columns[: len(sides[0].columns)])
+    match node:
+        case SemiJoin():
+            kernel: Kernel = semi_join.SemiJoin(condition)
+        case AntiJoin():
+            kernel = anti_join.AntiJoin(condition)
+        case OuterJoin():
+            keeps = node.kept is not Outer.RIGHT, node.kept is not Outer.LEFT
+            # A row without a partner has no keys on the other side.
+            carries = _at(condition.left) if node.kept is Outer.LEFT else None
+            outer = outer_join.OuterJoin(condition, *keeps)
+            return Chosen(outer, sides, both, kept, carries=carries)
+    kept_left = kept[: len(node.left.schema)]
+    return Chosen(kernel, sides, left_only, kept_left, carries=_at(condition.left))
+
+
+def _sides(
+    left: Relation,
+    right: Relation,
+    left_keys: tuple[Expression, ...],
+    right_keys: tuple[Expression, ...],
+    reads: Reads,
+) -> tuple[tuple[Side, Side], Condition, tuple[int | None, ...]]:
+    """Both sides' columns that are read and their keys, and where the joined columns are."""
+    rows = (*all_of(left), *all_of(right))
+    mine, theirs = Columns(), Columns()
+    kept: list[int | None] = []
+    for place, column in enumerate(rows):
+        side = mine if place < len(left.schema) else theirs
+        kept.append(side.place(column) if place in reads else None)
+    condition = Condition(mine.places(left_keys), theirs.places(right_keys))
+    width = len(mine.expressions)
+    for place in range(len(left.schema), len(rows)):
+        found = kept[place]
+        kept[place] = None if found is None else width + found
+    sides = Side(tuple(mine.expressions), left_keys), Side(tuple(theirs.expressions), right_keys)
+    return sides, condition, tuple(kept)
+
+
+def _both(sides: tuple[Side, Side]) -> tuple[Expression, ...]:
+    return sides[0].columns + sides[1].columns
+
+
+def _joined_columns(node: SemiJoin | AntiJoin | OuterJoin, sides: tuple[Side, Side]) -> Schema:
+    """The columns that a residual condition sees, keys under names of their own."""
+    columns: list[Column] = []
+    for number, (relation, side) in enumerate(zip(node.children, sides, strict=True)):
+        columns += relation.schema.columns
+        extra = side.columns[len(relation.schema) :]
+        columns += [Column(f"k{i}", e.type, True, f"key{number}") for i, e in enumerate(extra)]
+    return Schema(tuple(columns))
+
+
+def _aggregate(node: Aggregate) -> Chosen:
+    columns, row = Columns(), all_of(node.input)
+    keys = columns.places(named.expression for named in node.keys)
+    calls = tuple(columns.call(named.call, row) for named in node.calls)
+    if not columns.expressions:
+        columns.place(Literal(True, BOOLEAN))
+    group = tuple(columns.expressions[i] for i in keys)
+    kernel = aggregate.Aggregate(keys, calls)
+    side = Side(tuple(columns.expressions), group)
+    return Chosen(kernel, (side,), positional(node.schema), carries=_at(range(len(keys))))
+
+
+def _top(node: TopN) -> Chosen:
+    row = all_of(node.input)
+    columns = Columns(list(row))
+    partition = columns.places(node.partition_by)
+    order = columns.sort(node.order_by)
+    kernel = top_n.TopN(
+        node.count,
+        order,
+        partition,
+        numbering.Ranking[node.ranking.value],
+        node.offset,
+        node.number_as is not None,
+    )
+    return _widened(node, kernel, columns, partition)
+
+
+def _over(node: Over) -> Chosen:
+    row = all_of(node.input)
+    columns = Columns(list(row))
+    partition = columns.places(node.partition_by)
+    order = columns.sort(node.order_by)
+    calls = tuple(_frame_call(columns, call.call, row) for call in node.calls)
+    frame = node.frame
+    bounds = (
+        None
+        if frame is None
+        else frames.Frame(frame.unit is FrameUnit.ROWS, frame.start, frame.end)
+    )
+    return _widened(node, over.Over(calls, partition, order, bounds), columns, partition)
+
+
+def _frame_call(
+    columns: Columns, call: AggregateCall, row: tuple[Expression, ...]
+) -> over.FrameCall:
+    if call.name in NUMBERINGS:
+        return over.Number(numbering.Ranking[call.name])
+    if call.name in NEIGHBOURS:
+        value, *options = call.arguments
+        distance = options[0] if options else Literal(1, INT)
+        if not isinstance(distance, Literal):
+            raise UnsupportedError(
+                "distance-not-constant", f"the distance of {call.name} must be written as a number"
+            )
+        default = columns.place(options[1]) if len(options) > 1 else None
+        steps = distance.value if call.name == "LEAD" else -distance.value
+        return over.Neighbour(columns.place(value), steps, default)
+    return over.Framed(columns.call(call, row))
+
+
+def _widened(
+    node: TopN | Over, kernel: Kernel, columns: Columns, partition: tuple[int, ...]
+) -> Chosen:
+    """A kernel that adds columns behind those that it was given, some of them for it alone."""
+    given = len(columns.expressions)
+    added = len(node.schema) - len(node.input.schema)
+    types = [e.type for e in columns.expressions]
+    types += [column.type for column in node.schema.columns[len(node.input.schema) :]]
+    output = Schema(tuple(Column(f"c{i}", type_) for i, type_ in enumerate(types)))
+    kept = (*range(len(node.input.schema)), *range(given, given + added))
+    side = Side(tuple(columns.expressions), tuple(columns.expressions[i] for i in partition))
+    return Chosen(kernel, (side,), output, kept, carries=_at(partition))
+
+
+def _row_window(node: Window, spec: Rows) -> Chosen:
+    schema = node.input.schema
+    partition = tuple(schema.position(name) for name in spec.partition_by)
+    kernel = row_window.Rows(
+        schema.position(node.on),
+        spec.count,
+        spec.slide or 1,
+        partition,
+        tuple(schema.position(name) for name in node.key),
+    )
+    row = all_of(node.input)
+    side = Side(row, tuple(row[i] for i in partition))
+    return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))
+
+
+def _at(places: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    return tuple((place,) for place in places)
+
+
+def _on_both(sides: tuple[Side, Side], condition: Condition) -> tuple[tuple[int, ...], ...]:
+    """Pairs have equal keys, so the columns of either side hold them."""
+    width = len(sides[0].columns)
+    pairs = zip(condition.left, condition.right, strict=True)
+    return tuple((left, width + right) for left, right in pairs)
+
+
+def all_of(relation: Relation) -> tuple[Expression, ...]:
+    """Every column of a relation."""
+    return tuple(Ref(column) for column in relation.schema)
+
+
+def positional(schema: Schema) -> Schema:
+    """The same types under names by position."""
+    return Schema(tuple(Column(f"c{i}", column.type) for i, column in enumerate(schema)))

@@ -1,0 +1,242 @@
+"""In which stage each operator runs, and what travels between stages.
+
+Law: rows that an operator has to see together are in one shard when it runs.  A stage begins with
+an exchange; neighbours share one where the rows that meet in the second have met in the first, that
+is, where all columns by which the first was sharded are among the keys of the second.  Rows of a
+source enter once for every key by which somebody wants them, and go straight to the stage that
+reads them.
+
+    source ──entry route──> stage 1: admission ──feed──> join ──feed──> output
+                                                          │
+                                                          └──route──> stage 2: aggregate ──> output
+
+What is linear on the way is the pipe of a feed, which the reader's task evaluates, or the pipe of a
+route, which is evaluated before the exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.compile.physical import Edge, FromOperator, FromSource, Physical, Producer
+from ebbtide.compile.pipe import VALID_FROM, VALID_TO, Pipe, source_pipe
+from ebbtide.core.schema import Schema
+from ebbtide.core.tree import find
+from ebbtide.core.types import Type
+
+_VALIDITY = {VALID_FROM.column.identity, VALID_TO.column.identity}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Rows that travel to a stage: what they are, and by which values they find their shard.
+
+    ``pipe`` leads from the producer's columns to the route's, and is evaluated before the exchange;
+    ``keys`` are over the producer's columns.
+    """
+
+    tag: int
+    producer: Producer
+    stage: int
+    pipe: Pipe
+    keys: tuple[Expression, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of its rows."""
+        return self.pipe.schema
+
+    @property
+    def repeats(self) -> bool:
+        """Whether many changes are equal: on a grid of time there is one for each key."""
+        return self.pipe.on_grid and set(self.pipe.columns) <= set(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class FromRoute:
+    """Rows that came through an exchange."""
+
+    tag: int
+
+
+Origin: TypeAlias = FromRoute | FromOperator
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What an input takes: rows of a route or of an operator of the same stage, through a pipe."""
+
+    origin: Origin
+    pipe: Pipe | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stage of every operator, the routes, and what each input is fed from."""
+
+    of_operator: tuple[int, ...]
+    of_edge: tuple[int, ...]
+    """The stage in which an edge is read; an output's is read where it is made."""
+    routes: tuple[Route, ...]
+    feeds: tuple[Feed, ...]
+    """One for each edge of the physical plan."""
+
+    @property
+    def count(self) -> int:
+        """How many stages there are: a step has at least one."""
+        return max((1, *self.of_operator))
+
+    def arriving(self, stage: int) -> tuple[Route, ...]:
+        """The routes that a stage reads."""
+        return tuple(route for route in self.routes if route.stage == stage)
+
+    @property
+    def entering(self) -> tuple[Route, ...]:
+        """The routes from sources."""
+        return tuple(route for route in self.routes if isinstance(route.producer, FromSource))
+
+    def leaving(self, operator: int) -> tuple[Route, ...]:
+        """The routes on which an operator's rows travel on."""
+        return tuple(r for r in self.routes if r.producer == FromOperator(operator))
+
+
+def arrange(physical: Physical, rows: Sequence[Schema]) -> Stages:
+    """The stages of a physical plan; ``rows`` are the columns of each source's rows on arrival."""
+    placing = _Placing(physical)
+    for number in range(len(physical.operators)):
+        placing.place(number)
+    return _Routing(physical, rows, placing).stages()
+
+
+class _Placing:
+    """The stage of each operator, and which of its keys choose the shard."""
+
+    def __init__(self, physical: Physical) -> None:
+        self.physical = physical
+        self.stage: list[int] = []
+        self.by: list[tuple[int, ...]] = []
+
+    def place(self, number: int) -> None:
+        """Places an operator behind all those that feed it."""
+        edges = [edge for edge in self.physical.edges if edge.consumer == number]
+        from_operators = [e for e in edges if isinstance(e.producer, FromOperator)]
+        last = max((self.stage[_operator(e)] for e in from_operators), default=0)
+        shared = self._shared([e for e in from_operators if self.stage[_operator(e)] == last])
+        keys = len(edges[0].keys) if edges else 0
+        if shared is not None and _alike(edges, shared):
+            self.stage.append(last)
+            self.by.append(shared)
+        else:
+            self.stage.append(last + 1)
+            self.by.append(tuple(range(keys)))
+
+    def _shared(self, edges: Sequence[Edge]) -> tuple[int, ...] | None:
+        """The keys by which rows of these edges are sharded as they come, if all agree."""
+        found = {self._kept_together(edge) for edge in edges}
+        return next(iter(found)) if len(found) == 1 else None
+
+    def _kept_together(self, edge: Edge) -> tuple[int, ...] | None:
+        number = _operator(edge)
+        producer, by = self.physical.operators[number], self.by[number]
+        if producer.carries is None or bool(by) != bool(edge.keys):
+            return None
+        found: list[int] = []
+        for key in by:
+            columns = [Ref(producer.output[place]) for place in producer.carries[key]]
+            places = [edge.keys.index(column) for column in columns if column in edge.keys]
+            if not places:
+                return None
+            found.append(places[0])
+        return tuple(found)
+
+
+class _Routing:
+    """What travels: edges that end in the stage in which they begin need no route."""
+
+    def __init__(
+        self,
+        physical: Physical,
+        rows: Sequence[Schema],
+        placing: _Placing,
+    ) -> None:
+        self.physical = physical
+        self.rows = rows
+        self.placing = placing
+
+    def stages(self) -> Stages:
+        groups: dict[tuple[Producer, int, tuple[Expression, ...]], list[int]] = {}
+        feeds: dict[int, Feed] = {}
+        for number, edge in enumerate(self.physical.edges):
+            stage = self._consumed(edge)
+            if isinstance(edge.producer, FromOperator) and self._made(edge) == stage:
+                feeds[number] = Feed(edge.producer, edge.pipe)
+            else:
+                groups.setdefault((edge.producer, stage, self._keys(edge)), []).append(number)
+        routes: list[Route] = []
+        for (producer, stage, keys), numbers in groups.items():
+            pipes = [self.physical.edges[number].pipe for number in numbers]
+            shared = self._common(producer, pipes)
+            route = Route(len(routes), producer, stage, shared, keys)
+            routes.append(route)
+            for number, pipe in zip(numbers, pipes, strict=True):
+                # A route that several share has their producer's columns, only fewer of them.
+                rest = None if pipe == shared else pipe
+                feeds[number] = Feed(FromRoute(route.tag), rest)
+        edges = self.physical.edges
+        return Stages(
+            tuple(self.placing.stage),
+            tuple(map(self._consumed, edges)),
+            tuple(routes),
+            tuple(feeds[number] for number in range(len(edges))),
+        )
+
+    def _consumed(self, edge: Edge) -> int:
+        if edge.consumer < 0:
+            # Rows of an output stay where they are made; those of sources enter at once.
+            made = self._made(edge)
+            return made or 1
+        return self.placing.stage[edge.consumer]
+
+    def _made(self, edge: Edge) -> int:
+        is_made = isinstance(edge.producer, FromOperator)
+        return self.placing.stage[_operator(edge)] if is_made else 0
+
+    def _keys(self, edge: Edge) -> tuple[Expression, ...]:
+        if edge.consumer < 0:
+            return edge.keys
+        return tuple(edge.keys[i] for i in self.placing.by[edge.consumer])
+
+    def _common(self, producer: Producer, pipes: Sequence[Pipe]) -> Pipe:
+        """What is done before the exchange: all of a pipe if there is one, else a choice of
+        columns."""
+        if all(pipe == pipes[0] for pipe in pipes):
+            return pipes[0]
+        given = self._columns(producer)
+        read = {ref.column.identity for pipe in pipes for ref in _refs(pipe)} - _VALIDITY
+        return source_pipe(Schema(tuple(c for c in given if c.identity in read)))
+
+    def _columns(self, producer: Producer) -> Schema:
+        match producer:
+            case FromSource(source):
+                return self.rows[source]
+            case FromOperator(operator):
+                return self.physical.operators[operator].output
+
+
+def _refs(pipe: Pipe) -> Iterable[Ref]:
+    expressions = (*pipe.columns, *pipe.conditions, pipe.valid_from, pipe.valid_to)
+    return (ref for expression in expressions for ref in find(expression, Ref))
+
+
+def _operator(edge: Edge) -> int:
+    assert isinstance(edge.producer, FromOperator)
+    return edge.producer.operator
+
+
+def _alike(edges: Sequence[Edge], by: tuple[int, ...]) -> bool:
+    """Whether all inputs have the same types there: equal values of others have other hashes."""
+    types: list[tuple[Type, ...]] = [tuple(edge.keys[i].type for i in by) for edge in edges]
+    return all(one == types[0] for one in types)

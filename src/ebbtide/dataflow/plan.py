@@ -1,0 +1,159 @@
+"""The tasks of a step: what each stage takes in, runs, writes and sends on.
+
+Law: all of it follows from the physical plan, its stages, the frontiers and the version; nothing
+here runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ebbtide.algebra.expression import Ref
+from ebbtide.compile.lowering import Lowered
+from ebbtide.compile.physical import FromOperator, FromSource
+from ebbtide.compile.stages import Feed, FromRoute
+from ebbtide.core.frontier import InputFrontier
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import Instant
+from ebbtide.dataflow.piping import TaskPipe
+from ebbtide.dataflow.shard import Job, Place
+from ebbtide.dataflow.tasks import Emission, Input, Operation, Send, StageTask, Take
+from ebbtide.kernels.admission.kernel import Admission
+from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.operators.held import Held
+from ebbtide.state.batch import batch_schema
+from ebbtide.state.types import arrow_type
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The frontiers of the sources before and after a step, and the times of operators and, by
+    ``~number``, of outputs."""
+
+    before: tuple[InputFrontier, ...]
+    after: tuple[InputFrontier, ...]
+    times: Mapping[int, Times]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataflow:
+    """A lowered program in so many shards; ``unwritten`` are views whose rows nobody wants."""
+
+    lowered: Lowered
+    shards: int
+    unwritten: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def stages(self) -> int:
+        """How many exchanges a step has."""
+        return self.lowered.stages.count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Whatever describes its state at the end of a step."""
+        operators = (operator.name for operator in self.lowered.physical.operators)
+        return (*operators, *(name for _, _, name in self._written()))
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of what is emitted."""
+        return tuple(output.name for output in self.lowered.physical.outputs)
+
+    def nows(self, moment: Moment) -> dict[str, Instant]:
+        """``now`` of each view."""
+        return {view: moment.times[~i].now for i, view in enumerate(self.views)}
+
+    def tasks(self, place: Place, moment: Moment) -> tuple[StageTask, ...]:
+        """The task of each stage."""
+        return tuple(self._task(place, stage, moment) for stage in range(1, self.stages + 1))
+
+    def _task(self, place: Place, stage: int, moment: Moment) -> StageTask:
+        stages = self.lowered.stages
+        here = [n for n, its in enumerate(stages.of_operator) if its == stage]
+        return StageTask(
+            place,
+            tuple(self._operation(number, moment) for number in here),
+            tuple(
+                self._emission(output, stage, name, moment)
+                for output, its, name in self._written()
+                if its == stage
+            ),
+            tuple(
+                Send(route.tag, number, self._pipe(Feed(FromOperator(number), route.pipe)))
+                for number in here
+                for route in stages.leaving(number)
+            ),
+        )
+
+    def _operation(self, number: int, moment: Moment) -> Operation:
+        operator = self.lowered.physical.operators[number]
+        kernel = operator.kernel
+        if isinstance(kernel, Admission):
+            kernel = kernel.between(moment.before[kernel.source], moment.after[kernel.source])
+        inputs = tuple(
+            self._input(number, index, schema) for index, schema in enumerate(operator.inputs)
+        )
+        return Operation(number, Job(operator.name, kernel, moment.times[number]), inputs)
+
+    def _emission(self, output: int, stage: int, name: str, moment: Moment) -> Emission:
+        view = self.lowered.physical.outputs[output]
+        job = Job(name, Held(), moment.times[~output])
+        taken = self._input(~output, 0, view.schema, stage)
+        return Emission(view.name, job, taken, view.name not in self.unwritten)
+
+    def _input(self, consumer: int, index: int, schema: Schema, stage: int | None = None) -> Input:
+        edges = [
+            number
+            for number, edge in enumerate(self.lowered.physical.edges)
+            if (edge.consumer, edge.input) == (consumer, index)
+            and stage in (None, self.lowered.stages.of_edge[number])
+        ]
+        feeds = [self.lowered.stages.feeds[number] for number in edges]
+        takes = tuple(Take(feed.origin, self._pipe(feed)) for feed in feeds)
+        # What one kernel emits is net, and stays so while no column is left out.
+        net = consumer < 0 and len(feeds) == 1 and self._is_permuted(feeds[0])
+        return Input(takes, _arrow(schema), net)
+
+    def _pipe(self, feed: Feed) -> TaskPipe | None:
+        return None if feed.pipe is None else TaskPipe.of(feed.pipe, self._given(feed))
+
+    def _given(self, feed: Feed) -> Schema:
+        match feed.origin:
+            case FromOperator(operator):
+                return self.lowered.physical.operators[operator].output
+            case FromRoute(tag):
+                return self.lowered.stages.routes[tag].schema
+
+    def _is_permuted(self, feed: Feed) -> bool:
+        if not isinstance(feed.origin, FromOperator) or feed.pipe is None:
+            return False
+        given = self._given(feed)
+        columns = [column for column in feed.pipe.columns if isinstance(column, Ref)]
+        chosen = {given.index(column.column) for column in columns}
+        return feed.pipe.is_identity and len(chosen) == len(columns) == len(given)
+
+    def _written(self) -> Iterator[tuple[int, int, str]]:
+        """The outputs by the stages in which they are written, and the names of what they hold."""
+        stages = self.lowered.stages
+        for output, view in enumerate(self.lowered.physical.outputs):
+            numbers = [
+                n for n, e in enumerate(self.lowered.physical.edges) if e.consumer == ~output
+            ]
+            several = sorted({stages.of_edge[number] for number in numbers})
+            for stage in several:
+                name = f"output.{view.name}"
+                yield output, stage, name if len(several) == 1 else f"{name}.{stage}"
+
+
+def entering_sources(lowered: Lowered) -> dict[int, list[int]]:
+    """The routes that the rows of each source enter by."""
+    found: dict[int, list[int]] = {number: [] for number in range(len(lowered.declarations))}
+    for route in lowered.stages.entering:
+        assert isinstance(route.producer, FromSource)
+        found[route.producer.source].append(route.tag)
+    return found
+
+
+def _arrow(schema: Schema) -> object:
+    return batch_schema([arrow_type(column.type) for column in schema])

@@ -1,0 +1,87 @@
+"""One step of a program, on any transport, and the manifest that commits it.
+
+Law: a step is a function of the version before it, the rows that arrived, what was promised and
+one reading of the clock; its manifest is the commit point.  First the rows enter, which shows how
+far the sources have come; then the kernels run on them.  A step whose manifest exists is not run
+again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from ebbtide.core.time import NEG_INF
+from ebbtide.dataflow.frontiers import times_of
+from ebbtide.dataflow.plan import Dataflow, Moment
+from ebbtide.dataflow.record import Descriptions, Given, Spent
+from ebbtide.dataflow.shard import Place
+from ebbtide.dataflow.timings import Timings
+from ebbtide.dataflow.transport import Transport
+from ebbtide.errors import StateError
+from ebbtide.store.archive import Archive
+from ebbtide.store.frontiers import restored
+from ebbtide.store.journal import Journal
+from ebbtide.store.manifest import Manifest, Manifests
+
+
+@dataclass(frozen=True, slots=True)
+class Stepper:
+    """Runs the steps of one program; all that changes between them is in its directory.
+
+    What a step emits is kept for longer than a step if it belongs to the archive.  Without
+    ``collects`` nothing is ever forgotten, which changes no answer.
+    """
+
+    dataflow: Dataflow
+    transport: Transport
+    root: str
+    keeps: bool = True
+    collects: bool = True
+
+    def step(self, version: int, arrived: Any, given: Given) -> Manifest:
+        """Runs the step that makes a version, or gives the one that it made."""
+        began = perf_counter()
+        manifests = Manifests(Place(self.root, version).store())
+        versions = manifests.versions()
+        if version in versions:
+            return manifests.load(version)
+        if versions and version < versions[-1]:
+            raise StateError(
+                "checkpoint-behind",
+                f"the state is at version {versions[-1]}, and step {version} comes too late for it",
+                hint="restore the checkpoint that belongs to it, or start under another name",
+            )
+        previous = manifests.load(version - 1) if version else None
+        self._start(manifests, version, previous)
+        flow = self.dataflow
+        before = tuple(
+            frontier.read(given.clock) for frontier in restored(previous, flow.lowered.declarations)
+        )
+        entered = self.transport.enter(arrived, before)
+        after = entered.seen.frontiers(before, given.advances)
+        clock = given.clock if given.follows else None
+        times = times_of(flow.lowered, after, _nows(flow, previous), clock, self.collects)
+        moment = Moment(before, after, times)
+        texts = entered.run(flow.tasks(Place(self.root, version), moment))
+        said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)
+        spent = Spent(perf_counter() - began, Timings(self.root, version).read())
+        nows = flow.nows(moment)
+        manifest = said.manifest(after, entered.seen, nows, given, self.keeps, spent, previous)
+        manifests.commit(manifest)
+        Journal(self.root).record(manifest)
+        return manifest
+
+    def _start(self, manifests: Manifests, version: int, previous: Manifest | None) -> None:
+        manifests.start(version)
+        # Also what the last step wrote and merged again before it ended.
+        manifests.sweep()
+        if previous is not None:
+            Journal(self.root).record(previous)
+            Archive(self.root).forget(previous)
+
+
+def _nows(flow: Dataflow, previous: Manifest | None) -> dict[str, int]:
+    known = {} if previous is None else previous.record.nows
+    return {view: known.get(view, NEG_INF) for view in flow.views}

@@ -1,0 +1,179 @@
+"""What a task does: the kernels of one stage on one shard, and what they emit, written or sent on.
+
+Law: the result is a function of the multiset of the rows that come in, the version of the state
+and the frontiers; a repeated task writes the same files and sends the same rows.  For every
+operator and every output of the stage a task gives exactly one description.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ebbtide.compile.physical import FromOperator
+from ebbtide.compile.stages import FromRoute, Origin
+from ebbtide.dataflow.piping import TaskPipe
+from ebbtide.dataflow.shard import Job, Place, Shard
+from ebbtide.dataflow.tagged_rows import UNUSED, UNUSED_COLUMNS
+from ebbtide.kernels.admission.kernel import Admission, split, texts
+from ebbtide.state.batch import DIFF, cancel, concat
+from ebbtide.store.archive import Archive
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Where an input gets changes from, and the pipe that they come through."""
+
+    origin: Origin
+    pipe: TaskPipe | None
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of an operator or an output: all that it takes, and the schema of its changes."""
+
+    takes: tuple[Take, ...]
+    schema: Any
+    net: bool = False
+    """Whether what comes is net already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator of the stage, by its number in the plan."""
+
+    number: int
+    job: Job
+    inputs: tuple[Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """A view's output: what has begun is written, what begins after ``now`` is held.
+
+    Unless someone wants the rows, they are only counted.
+    """
+
+    view: str
+    job: Job
+    input: Input
+    writes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Rows of an operator that travel on to a later stage, by the tag of their route."""
+
+    tag: int
+    operator: int
+    pipe: TaskPipe | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageTask:
+    """The work of one stage, for any shard."""
+
+    place: Place
+    operations: tuple[Operation, ...]
+    emissions: tuple[Emission, ...]
+    sends: tuple[Send, ...]
+
+    def run(self, arrived: Mapping[int, Any], shard: Shard) -> tuple[dict[int, Any], list[str]]:
+        """The work on the rows of a shard, by their tags: what travels on, and what is said."""
+        return _Running(self, arrived, shard).run()
+
+
+class _Running:
+    """A task at work: what has arrived and what its operators have made so far."""
+
+    def __init__(self, task: StageTask, arrived: Mapping[int, Any], shard: Shard) -> None:
+        self.task = task
+        self.arrived = arrived
+        self.shard = shard
+        self.made: dict[int, Any] = {}
+        self.unused = [arrived[UNUSED]] if UNUSED in arrived else []
+
+    def run(self) -> tuple[dict[int, Any], list[str]]:
+        said = [self._operate(operation) for operation in self.task.operations]
+        for emission in self.task.emissions:
+            said += self._emit(emission)
+        said += self._leave_unused()
+        sent = {send.tag: _piped(send.pipe, self.made[send.operator]) for send in self.task.sends}
+        return sent, said
+
+    def _operate(self, operation: Operation) -> str:
+        inputs = tuple(map(self._input, operation.inputs))
+        result, description = self.shard.step(operation.job, inputs)
+        changes = result.changes
+        if isinstance(operation.job.kernel, Admission):
+            changes, unused = split(changes)
+            self.unused.append(_said(operation.job.kernel.declaration.name, unused))
+        self.made[operation.number] = changes
+        return description
+
+    def _emit(self, emission: Emission) -> Iterator[str]:
+        result, description = self.shard.step(emission.job, (self._input(emission.input),))
+        yield description
+        rows = result.changes.num_rows
+        if emission.writes and rows:
+            archive, version = Archive(self.task.place.root), self.task.place.version
+            kind = f"output/{emission.view}"
+            file = archive.write(kind, self.shard.number, version, result.changes)
+            yield json.dumps({"output": emission.view, "file": file, "rows": rows})
+        elif rows:
+            yield json.dumps({"output": emission.view, "file": None, "rows": rows})
+
+    def _leave_unused(self) -> Iterator[str]:
+        rows = [table for table in self.unused if table.num_rows]
+        if rows:
+            named = _unused_table(pa.concat_tables(rows))
+            place = self.task.place
+            file = Archive(place.root).write("unused", self.shard.number, place.version, named)
+            told = {"unused": file, "rows": named.num_rows, "reasons": _reasons(named)}
+            yield json.dumps(told)
+
+    def _input(self, taken: Input) -> Any:
+        batches = [batch for take in taken.takes if (batch := self._taken(take)) is not None]
+        changes = concat(batches, taken.schema)
+        return changes if taken.net else cancel(changes)
+
+    def _taken(self, take: Take) -> Any:
+        match take.origin:
+            case FromRoute(tag):
+                found = self.arrived.get(tag)
+            case FromOperator(operator):
+                found = self.made[operator]
+        return None if found is None else _piped(take.pipe, found)
+
+
+def _piped(pipe: TaskPipe | None, changes: Any) -> Any:
+    return changes if pipe is None else pipe(changes)
+
+
+def _said(source: str, unused: Any) -> Any:
+    """The unused rows of an admission, each as a list in JSON, with how often it is there."""
+    columns = (column.to_pylist() for column in texts(unused))
+    said = [json.dumps([source, *told]) for told in zip(*columns, strict=True)]
+    return unused_rows(said, unused.column(DIFF))
+
+
+def unused_rows(said: Sequence[str], diff: Any) -> Any:
+    """Unused rows as they travel: what is said about each, and how often it is there."""
+    return pa.Table.from_arrays([pa.array(said, pa.string()), diff], names=["text", DIFF])
+
+
+def _unused_table(rows: Any) -> Any:
+    said = zip(*map(json.loads, rows.column("text").to_pylist()), strict=True)
+    columns = [pa.array(values, pa.string()) for values in said]
+    return pa.Table.from_arrays([*columns, rows.column(DIFF)], names=[*UNUSED_COLUMNS, DIFF])
+
+
+def _reasons(unused: Any) -> list[list[Any]]:
+    """How many rows of each source are unused for each reason; those taken back count as -1."""
+    counted = unused.group_by(["source", "reason"]).aggregate([(DIFF, "sum")])
+    columns = (counted.column(name).to_pylist() for name in ("source", "reason", f"{DIFF}_sum"))
+    return sorted(map(list, zip(*columns, strict=True)))

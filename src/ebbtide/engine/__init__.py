@@ -1,0 +1,1 @@
+"""The engine that people use: queries, programs, runs, readers and sinks."""

@@ -1,0 +1,171 @@
+"""Starting a program: its views are lowered together, and its sources are found and bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.compile.lowering import Lowered, lower
+from ebbtide.core.declaration import Declaration, StreamDeclaration
+from ebbtide.core.time import SECOND, Duration, duration
+from ebbtide.engine.script import write_script
+from ebbtide.errors import QueryError, SourceError, UnsupportedError
+from ebbtide.program.run import Program, Run
+from ebbtide.sinks import Sink, sinks_of
+from ebbtide.sql.catalog import FileSource, ViewEntry
+from ebbtide.sql.syntax import Emit
+from ebbtide.store.feed_log import FeedLog
+from ebbtide.store.journal import Journal
+from ebbtide.store.program import root_of_program
+
+if TYPE_CHECKING:
+    from ebbtide.engine.engine import Engine
+    from ebbtide.engine.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The sources of a program by their numbers: streams, what is there from the start, logs."""
+
+    streams: dict[int, Any] = field(default_factory=dict)
+    static: dict[int, Any] = field(default_factory=dict)
+    logs: dict[int, FeedLog] = field(default_factory=dict)
+
+
+def started(
+    engine: Engine,
+    queries: Sequence[Query],
+    name: str,
+    *,
+    sink: Any = None,
+    archive: bool = True,
+    trigger: dict[str, Any] | None = None,
+    heartbeat: str | None = None,
+) -> Run:
+    """The run of a program; ``trigger`` is Spark's, for programs on streams.
+
+    ``sink`` is one sink or several (``ebbtide.sinks``), or a dictionary of them by view.
+    Without the archive what a step emits is gone with the next one.  With a heartbeat ``now``
+    follows the clock, and steps come in idle time.
+    """
+    for query in queries:
+        if query.bound.emit is Emit.FINAL:
+            raise UnsupportedError(
+                "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
+            )
+    lowered = lower({query.name: query.analysis.plan for query in queries})
+    sinks = _sinks(sink, queries)
+    with engine.host.binding(name):
+        sources = _bound(engine, lowered)
+        every = _asked(heartbeat)
+        beats = _beats(every, lowered.declarations, sources)
+        program = Program(
+            name,
+            root_of_program(engine.location, name),
+            lowered,
+            {query.name: query.sql for query in queries},
+            engine.shards,
+            beats,
+            every is not None,
+        )
+        run = engine.host.run(program, engine.clock, sinks, archive)
+    try:
+        write_script(run.root, engine.declared, [query.text for query in queries])
+        latest = Journal(run.root).latest()
+        if latest is not None:
+            run.deliver(engine.host, latest)
+        run.static, run.logs = sources.static, sources.logs
+        if sources.streams or beats:
+            engine.host.stream(run, sources.streams, trigger or _trigger(every))
+    except BaseException:
+        run.stop()
+        raise
+    return run
+
+
+def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, tuple[Sink, ...]]:
+    names = [query.name for query in queries]
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise QueryError(
+                "unknown-view",
+                f'there is no view "{unknown[0]}" for a sink',
+                detail=f"the program has {', '.join(names)}",
+            )
+        return {name: sinks_of(sink) for name, sink in given.items()}
+    if given is not None and len(names) > 1:
+        raise QueryError(
+            "which-view",
+            "a program of several views needs a sink for each",
+            hint=f'sink={{"{names[0]}": ...}}',
+        )
+    return {names[0]: sinks_of(given)}
+
+
+def _bound(engine: Engine, lowered: Lowered) -> _Sources:
+    given = dict(lowered.given)
+    sources = _Sources()
+    for number, declaration in enumerate(lowered.declarations):
+        if number in given:
+            sources.static[number] = engine.host.given(given[number])
+        else:
+            _bind(engine, number, declaration, sources)
+    return sources
+
+
+def _bind(engine: Engine, number: int, declaration: Declaration, sources: _Sources) -> None:
+    entry = engine.entry_of(declaration)
+    if isinstance(entry, ViewEntry):
+        raise SourceError("not-a-source", f'"{entry.name}" is a view')
+    frame = engine.frame_of(declaration)
+    if frame is None and entry.files is None:
+        sources.logs[number] = engine.log_of(declaration)
+    elif is_stream(declaration):
+        opened = frame or _opened(engine, entry.files, declaration, streaming=True)
+        sources.streams[number] = opened
+    elif frame is not None:
+        sources.static[number] = lambda: frame
+    else:
+        files = entry.files
+        sources.static[number] = lambda: _opened(engine, files, declaration, streaming=False)
+
+
+def _opened(
+    engine: Engine, files: FileSource | None, declaration: Declaration, streaming: bool
+) -> Any:
+    if files is None:
+        raise SourceError("not-a-source", f'"{declaration.name}" has no files')
+    return engine.host.files(files, declaration, engine.zone.key, streaming)
+
+
+def is_stream(declaration: Declaration) -> bool:
+    """Whether rows keep coming, so that the source is read as a stream."""
+    return isinstance(declaration, StreamDeclaration) or not declaration.static
+
+
+def _asked(heartbeat: str | None) -> Duration | None:
+    if heartbeat is None:
+        return None
+    every = duration(heartbeat)
+    if every < SECOND or every % SECOND:
+        raise QueryError(
+            "bad-heartbeat",
+            f'a heartbeat comes every second or every few seconds, not every "{heartbeat}"',
+            hint='heartbeat="1 second"',
+        )
+    return every
+
+
+def _beats(every: Duration | None, declarations: Sequence[Declaration], sources: _Sources) -> bool:
+    """Whether a heartbeat is needed: asked for, or because steps must come without rows."""
+    idle = any(declaration.idle_after_us is not None for declaration in declarations)
+    return every is not None or (bool(sources.streams) and (bool(sources.logs) or idle))
+
+
+def _trigger(every: Duration | None) -> dict[str, Any]:
+    """Spark's trigger for steps that come less often than every second."""
+    if every is None or every <= SECOND:
+        return {}
+    return {"processingTime": f"{every // SECOND} seconds"}

@@ -1,0 +1,1 @@
+"""Steps inside this process, without a JVM: for tests and small jobs."""

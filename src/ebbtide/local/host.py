@@ -1,0 +1,177 @@
+"""This process as the place where an engine runs its steps: no JVM, no Spark.
+
+Sources are those that are fed by hand and the rows that queries have written in them; answers are
+Arrow tables, with times as timestamps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from ebbtide.algebra.relation import Values
+from ebbtide.compile.arrival import arrival_schema
+from ebbtide.compile.lowering import Lowered
+from ebbtide.core.admission import Op
+from ebbtide.core.declaration import Declaration
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import Instant, is_finite
+from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.core.values import Row
+from ebbtide.dataflow.plan import Dataflow
+from ebbtide.errors import EbbtideError, SourceError, UnsupportedError
+from ebbtide.local.transport import LocalTransport
+from ebbtide.program.run import Program, Run
+from ebbtide.sinks import Sink
+from ebbtide.sql.catalog import FileSource
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
+from ebbtide.state.types import arrow_type
+from ebbtide.store.clock import Clock
+from ebbtide.store.feed_log import FedRow
+from ebbtide.store.readers import View, unused
+from ebbtide.store.record import StepRecord
+
+
+class LocalHost:
+    """Runs steps here."""
+
+    @contextmanager
+    def stepping(self, program: str, shards: int) -> Iterator[None]:
+        yield
+
+    def transport(self, dataflow: Dataflow) -> LocalTransport:
+        return LocalTransport(dataflow)
+
+    def fed(
+        self, lowered: Lowered, rows: Mapping[int, Sequence[tuple[int, FedRow]]]
+    ) -> dict[int, Any]:
+        return {
+            source: arrived_table(
+                arrival_schema(lowered.declarations[source]),
+                [(*row.values, row.op, place, row.malformed) for place, row in fed],
+            )
+            for source, fed in rows.items()
+        }
+
+    def with_static(
+        self, lowered: Lowered, arrived: Mapping[int, Any], sources: Mapping[int, Any]
+    ) -> dict[int, Any]:
+        static = {}
+        for source, read in sources.items():
+            rows = [(*row, Op.INSERT.value, i, None) for i, row in enumerate(read())]
+            static[source] = arrived_table(arrival_schema(lowered.declarations[source]), rows)
+        return {**arrived, **static}
+
+    def emitted(self, view: View, record: StepRecord) -> Any:
+        return _shown(view, [(record.version, view.table(record))])
+
+    @contextmanager
+    def sinking(self, view: str, sink: str, step: int) -> Iterator[None]:
+        try:
+            yield
+        except EbbtideError:
+            raise
+        except Exception as error:
+            raise SourceError(
+                "sink-failed",
+                f'{sink} of query "{view}" did not take step {step}',
+                detail=repr(error),
+                hint="put it right: it gets the step again before the next, or at the next start",
+            ) from error
+
+    def changes(self, view: View, since: int | None) -> Any:
+        return _shown(view, [(r.version, view.table(r)) for r in view.records(since)])
+
+    def snapshot(self, view: View, at: Instant | None, step: int | None) -> Any:
+        return rows_table(view.schema, view.snapshot(at, step))
+
+    def unused(self, roots: Mapping[str, str], source: str) -> Any:
+        found = [
+            {"reason": row.reason, "row": row.row, "op": row.op, "step": row.step, "query": name}
+            for name, root in roots.items()
+            for row in unused(root, source)
+        ]
+        names = ("reason", "row", "op", "step", "query")
+        types = [pa.string(), pa.string(), pa.string(), pa.int64(), pa.string()]
+        schema = pa.schema(list(zip(names, types, strict=True)))
+        return pa.Table.from_pylist(found, schema=schema)
+
+    @contextmanager
+    def binding(self, program: str) -> Iterator[None]:
+        yield
+
+    def given(self, values: Values) -> Callable[[], Sequence[Row]]:
+        return lambda: values.rows
+
+    def files(self, files: FileSource, declaration: Declaration, zone: str, streaming: bool) -> Any:
+        raise UnsupportedError(
+            "needs-spark",
+            f'the files of "{declaration.name}" are read by Spark, and this engine has none',
+            hint='Engine(...) without transport="local", or feed the rows',
+        )
+
+    def run(
+        self,
+        program: Program,
+        clock: Clock,
+        sinks: Mapping[str, tuple[Sink, ...]],
+        archive: bool,
+    ) -> Run:
+        return Run(program, self, clock, sinks, archive)
+
+    def stream(self, run: Any, streams: Mapping[int, Any], trigger: dict[str, Any]) -> None:
+        raise UnsupportedError(
+            "needs-spark",
+            "streams and heartbeats need Spark, and this engine has none",
+            hint='Engine(...) without transport="local"',
+        )
+
+    def stop(self) -> None:
+        pass
+
+
+def arrived_table(schema: Schema, rows: Sequence[Row]) -> Any:
+    """Rows as an Arrow table in the types of kernels."""
+    columns = [pa.array([row[i] for row in rows], arrow_type(c.type)) for i, c in enumerate(schema)]
+    return pa.Table.from_arrays(columns, names=[f"c{i}" for i in range(len(columns))])
+
+
+def rows_table(schema: Schema, rows: Sequence[Row]) -> Any:
+    """Rows of an answer as an Arrow table, with their names and with times as timestamps."""
+    columns = _named(schema, arrived_table(schema, rows).columns)
+    return pa.Table.from_arrays(columns, names=list(schema.names))
+
+
+def _shown(view: View, steps: Sequence[tuple[int, Any]]) -> Any:
+    layout = batch_schema([arrow_type(column.type) for column in view.schema])
+    nothing = (-1, layout.empty_table())
+    names = [*view.schema.names, FROM, TO, DIFF, "step"]
+    tables = []
+    for step, table in [*steps, nothing]:
+        columns = _named(view.schema, table.columns[: len(view.schema)])
+        ends = [_ends(table.column(name)) for name in (FROM, TO)]
+        number = pa.repeat(pa.scalar(step, pa.int64()), table.num_rows)
+        arrays = [*columns, *ends, table.column(DIFF), number]
+        tables.append(pa.Table.from_arrays(arrays, names=names))
+    return pa.concat_tables(tables)
+
+
+def _named(schema: Schema, columns: Sequence[Any]) -> list[Any]:
+    return [_timed(column, c.type) for column, c in zip(columns, schema, strict=True)]
+
+
+def _timed(column: Any, type_: Any) -> Any:
+    if isinstance(type_, TimestampType):
+        return column.cast(pa.timestamp("us", "UTC"))
+    if isinstance(type_, IntervalType):
+        return column.cast(pa.duration("us"))
+    return column
+
+
+def _ends(column: Any) -> Any:
+    """Instants as timestamps; the ends of the line have none."""
+    values = [t if is_finite(t) else None for t in column.to_pylist()]
+    return pa.array(values, pa.int64()).cast(pa.timestamp("us", "UTC"))

@@ -1,0 +1,147 @@
+"""Which of the rows that arrive count, on Arrow columns.
+
+Law: a row is refused for the first reason that ``ebbtide.core.admission`` would give, judged by the
+frontier before the step, as Spark's entry judges it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
+from ebbtide.core.admission import Op, Reason, allowed_ops
+from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.frontier import InputFrontier
+from ebbtide.core.schema import Column
+from ebbtide.core.time import shift
+from ebbtide.core.types import TimestampType, Type
+from ebbtide.dataflow.observation import Observed
+from ebbtide.store.record import Came
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The rows of a source: those that count, what is said of the others, what all showed."""
+
+    accepted: Any
+    refused: list[str]
+    observed: Observed
+
+
+def judge(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Judged:
+    """The rows that arrived of a source, judged by its frontier."""
+    judging = _Judging(declaration, frontier, rows)
+    refused = np.zeros(rows.num_rows, bool)
+    said: list[str] = []
+    for reason, mask in judging.tests():
+        new = mask & ~refused
+        refused |= new
+        said += judging.texts(reason, np.flatnonzero(new))
+    accepted = rows.filter(pa.array(~refused)) if refused.any() else rows
+    return Judged(accepted, said, _Judging(declaration, frontier, accepted).observed(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    declaration: Declaration
+    frontier: InputFrontier
+    rows: Any
+
+    def tests(self) -> Iterator[tuple[Reason, Any]]:
+        """Every reason in the order in which it is looked for, and the rows that it holds for."""
+        declaration = self.declaration
+        deciding = [promise.attribute for promise in declaration.promises]
+        if isinstance(declaration, TableDeclaration) and declaration.time is not None:
+            deciding.append(declaration.time)
+        times = [self._of(name) for name in dict.fromkeys(deciding)]
+        op = self._known(OP)
+        allowed = pa.array(sorted(word.value for word in allowed_ops(declaration)), pa.string())
+        whole = ~_true(pc.is_in(op, pa.array([Op.DELETE.value, Op.END.value])))
+        yield Reason.MALFORMED, _true(self._known(MALFORMED).is_valid())
+        yield Reason.UNKNOWN_OP, _true(pc.and_(op.is_valid(), pc.invert(pc.is_in(op, allowed))))
+        yield Reason.NULL_TIME, self._any(_true(time.is_null()) for time in times)
+        keys = (self._of(name) for name in declaration.key)
+        yield Reason.NULL_KEY, self._any(_true(key.is_null()) for key in keys)
+        required = (self._of(c.name) for c in declaration.schema if not c.nullable)
+        yield Reason.MALFORMED, self._any(whole & _true(value.is_null()) for value in required)
+        if declaration.not_beyond_us is not None and self.frontier.clock is not None:
+            limit = shift(self.frontier.clock, declaration.not_beyond_us)
+            yield Reason.BEYOND, self._any(_true(pc.greater(time, limit)) for time in times)
+        lines = self.frontier.progressing
+        late = (_true(pc.less_equal(self._of(li.attribute), li.horizon)) for li in lines)
+        yield Reason.LATE, self._any(late)
+
+    def observed(self, arrived: Any) -> Observed:
+        """What these rows, of all that arrived, show."""
+        lines = self.frontier.progressing
+        late = self._any(_true(pc.less_equal(self._of(li.attribute), li.progress)) for li in lines)
+        time = self.declaration.time
+        oldest = None if time is None else pc.min(self._of(time)).as_py()
+        times = tuple(pc.max(self._of(li.attribute)).as_py() for li in self.frontier.lines)
+        place = None
+        if self.declaration.key:
+            offsets = arrived.column(arrival_schema(self.declaration).index(OFFSET))
+            place = pc.max(offsets).as_py()
+        return Observed(Came(self.rows.num_rows, int(late.sum()), oldest), times, place)
+
+    def texts(self, reason: Reason, places: Any) -> list[str]:
+        """What is said of some rows, each as a list in JSON."""
+        if not len(places):
+            return []
+        schema = self.declaration.schema
+        chosen = self.rows.take(pa.array(places))
+        columns = [chosen.column(i).to_pylist() for i in range(len(schema))]
+        ops = self._known(OP).take(pa.array(places)).to_pylist()
+        malformed = self._known(MALFORMED).take(pa.array(places)).to_pylist()
+        said = []
+        for values, op, text in zip(zip(*columns, strict=True), ops, malformed, strict=True):
+            row = {
+                c.name: _plain(v, c.type)
+                for c, v in zip(schema, values, strict=True)
+                if v is not None
+            }
+            told = json.dumps(row, separators=(",", ":")) if text is None else text
+            word = Op.INSERT.value if op is None else op
+            said.append(json.dumps([self.declaration.name, reason.value, told, word]))
+        return said
+
+    def _of(self, name: str) -> Any:
+        return self.rows.column(self.declaration.schema.position(name)).combine_chunks()
+
+    def _known(self, column: Column) -> Any:
+        return self.rows.column(arrival_schema(self.declaration).index(column)).combine_chunks()
+
+    def _any(self, masks: Iterator[Any]) -> Any:
+        result = np.zeros(self.rows.num_rows, bool)
+        for mask in masks:
+            result |= mask
+        return result
+
+
+def _true(column: Any) -> Any:
+    return np.asarray(pc.fill_null(column, False))
+
+
+def _plain(value: Any, type_: Type) -> Any:
+    """A value as Spark's JSON has it."""
+    match value:
+        case int() if isinstance(type_, TimestampType):
+            moment = datetime.fromtimestamp(value // 1_000_000, UTC)
+            return f"{moment:%Y-%m-%dT%H:%M:%S}.{value % 1_000_000 // 1000:03d}Z"
+        case Decimal():
+            return float(value)
+        case date():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+        case _:
+            return value

@@ -1,0 +1,1 @@
+"""A program as it runs: its steps, its directory, what takes its output, and where it runs."""

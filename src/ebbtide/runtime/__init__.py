@@ -1,1 +1,0 @@
-"""Running queries on Spark: lowering, sources, steps, recovery, sinks and the engine."""

@@ -1,0 +1,72 @@
+"""Where a view's changes go, step by step: a file for each kind of sink.
+
+Law: a sink gets the output of every step after the step is committed, in order, and once more if a
+crash came before it was noted that it had; so a sink that keeps what it gets under the step's
+number has everything once.  A step's output is a table: the columns of the answer, then
+``valid_from``, ``valid_to``, ``diff`` and ``step``; a DataFrame on Spark, an Arrow table without.
+
+A module here that has a class with ``word`` adds a sink that is known by that word.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Protocol
+
+from ebbtide.errors import QueryError
+
+
+class Sink(Protocol):
+    """Takes the output of a step; taking the same step again changes nothing."""
+
+    def write(self, frame: Any, step: int) -> None:
+        """Takes what a step emitted."""
+        ...
+
+
+def sinks_of(given: Any) -> tuple[Sink, ...]:
+    """The sinks that a user has named: a word, a sink, a function, or several of them."""
+    if given is None:
+        return ()
+    if isinstance(given, list | tuple):
+        return tuple(sink for one in given for sink in sinks_of(one))
+    known = _by_word()
+    if isinstance(given, str) and given in known:
+        return (known[given](),)
+    if hasattr(given, "write"):
+        return (given,)
+    if callable(given):
+        from ebbtide.sinks.function import Function
+
+        return (Function(given),)
+    raise QueryError(
+        "unknown-sink",
+        f"{given!r} is no sink",
+        hint=f"{', '.join(map(repr, known))}, Memory(), Files(path) or a function of (frame, step)",
+    )
+
+
+def shown(sink: Sink) -> str:
+    """A sink as errors name it."""
+    return str(sink) if type(sink).__str__ is not object.__str__ else type(sink).__name__
+
+
+def _by_word() -> dict[str, Any]:
+    """The sinks that need nothing more than their word."""
+    modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
+    classes = (value for module in modules for value in vars(module).values())
+    return {c.word: c for c in classes if isinstance(c, type) and isinstance(_word(c), str)}
+
+
+def _word(class_: type) -> Any:
+    return getattr(class_, "word", None)
+
+
+def __getattr__(name: str) -> Any:
+    """Sinks by the names of their classes: ``from ebbtide.sinks import Files``."""
+    for found in iter_modules(__path__):
+        module = import_module(f"{__name__}.{found.name}")
+        if name in vars(module):
+            return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

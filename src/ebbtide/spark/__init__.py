@@ -1,0 +1,1 @@
+"""Spark: the session, sources, entry, exchange, errors and listeners; nothing else knows it."""

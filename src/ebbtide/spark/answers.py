@@ -1,0 +1,118 @@
+"""What views have emitted, as DataFrames.
+
+Law: ``changes`` are all changes of the steps; ``snapshot`` at an instant is their sum there.  The
+ends of the time line have no timestamp, so they are shown as NULL.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.spark.types import spark_type
+from ebbtide.store.journal import Journal
+from ebbtide.store.readers import View, missing_output
+from ebbtide.store.record import StepRecord
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def changes(spark: SparkSession, view: View, since: int | None) -> DataFrame:
+    """The changes of all steps after ``since``, with their validity, diff and step."""
+    return _shown_changes(_raw(spark, view, view.records(since)), view.schema)
+
+
+def emitted(spark: SparkSession, view: View, record: StepRecord) -> DataFrame:
+    """The changes of one step, as ``changes`` shows them."""
+    files = [f"{view.root}/{file}" for file in view.files(record)]
+    return _shown_changes(_read(spark, view.schema, files), view.schema)
+
+
+def _shown_changes(raw: DataFrame, schema: Schema) -> DataFrame:
+    ends = (
+        f"timestamp_micros(CASE WHEN {name} NOT IN ({NEG_INF + 1}L - 1L, {INF}L) THEN {name} END) "
+        f"AS {name}"
+        for name in ("valid_from", "valid_to")
+    )
+    return raw.selectExpr(*_columns(schema), *ends, "diff", "step")
+
+
+def snapshot(
+    spark: SparkSession, view: View, at: Instant | None, step: int | None = None
+) -> DataFrame:
+    """The rows that are valid at an instant, or now; equal rows as often as they are there."""
+    records = view.records(upto=step)
+    moment = at if at is not None else view.now(records)
+    raw = _raw(spark, view, records)
+    names = [f"c{i}" for i in range(len(view.schema))]
+    valid = raw.where(f"valid_from <= {moment} AND valid_to > {moment}")
+    counted = valid.groupBy(*names).agg({"diff": "sum"}).withColumnRenamed("sum(diff)", "n")
+    repeated = counted.where("n > 0").selectExpr("*", "explode(sequence(1L, n)) AS again")
+    return repeated.selectExpr(*_columns(view.schema))
+
+
+def _raw(spark: SparkSession, view: View, records: list[StepRecord]) -> DataFrame:
+    files = [file for record in records for file in view.files(record)]
+    for file in files:
+        if not os.path.exists(f"{view.root}/{file}"):
+            raise missing_output(view.root, file)
+    return _read(spark, view.schema, [f"{view.root}/{file}" for file in files])
+
+
+def _read(spark: SparkSession, schema: Schema, files: list[str]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    stored = ", ".join(f"c{i} {_stored_type(c.type)}" for i, c in enumerate(schema))
+    layout = f"{stored}, valid_from BIGINT, valid_to BIGINT, diff BIGINT"
+    if not files:
+        return spark.createDataFrame([], f"{layout}, step BIGINT")
+    step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
+    return spark.read.schema(layout).parquet(*files).withColumn("step", step.cast("bigint"))
+
+
+def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame:
+    """The rows of a source that were not used, each with its reason, by program and step."""
+    from pyspark.sql import functions as F
+
+    layout = "source STRING, reason STRING, row STRING, op STRING, diff BIGINT"
+    found = None
+    for query, root in roots.items():
+        written = [file for record in Journal(root).entries() for file in record.unused]
+        files = [f"{root}/{file.file}" for file in written]
+        if files:
+            step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
+            rows = spark.read.schema(layout).parquet(*files)
+            rows = rows.withColumn("step", step.cast("bigint")).withColumn("query", F.lit(query))
+            found = rows if found is None else found.union(rows)
+    if found is None:
+        return spark.createDataFrame(
+            [], "reason STRING, row STRING, op STRING, step BIGINT, query STRING"
+        )
+    mine = found.where(F.lower("source") == source.lower())
+    netted = mine.groupBy("reason", "row", "op", "query").agg(
+        F.sum("diff").alias("n"), F.max("step").alias("step")
+    )
+    again = netted.where("n > 0").withColumn("again", F.expr("explode(sequence(1L, n))"))
+    return again.select("reason", "row", "op", "step", "query")
+
+
+def _columns(schema: Schema) -> list[str]:
+    return [
+        f"{_shown(f'c{i}', spark_type(column.type), isinstance(column.type, TimestampType))} "
+        f"AS `{column.name.replace('`', '``')}`"
+        for i, column in enumerate(schema)
+    ]
+
+
+def _shown(name: str, type_: str, time: bool) -> str:
+    return f"timestamp_micros({name})" if time else f"CAST({name} AS {type_})"
+
+
+def _stored_type(type_: object) -> str:
+    if isinstance(type_, TimestampType | IntervalType):
+        return "BIGINT"
+    return spark_type(type_)  # type: ignore[arg-type]

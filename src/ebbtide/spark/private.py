@@ -1,0 +1,51 @@
+"""What is done with Spark's private interfaces: all of it is here, and tested on the Spark in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def filled(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
+    """An exchange as a table of its own, filled, and what was observed on the way there.
+
+    Spark's optimizer would leave out kernels over input that it proves to be empty, and with them
+    all expiries; it proves nothing about an RDD.  The job fills the shuffle and reads nothing of
+    it; the next job finds it done.
+    """
+    execution = exchanged._jdf.queryExecution()
+    jvm = spark._jvm
+    assert jvm is not None
+    forever = jvm.scala.concurrent.duration.Duration.Inf()
+    filling = execution.executedPlan().mapOutputStatisticsFuture()
+    jvm.org.apache.spark.util.ThreadUtils.awaitResult(filling, forever)
+    rows = _table(spark, execution.toRdd(), exchanged)
+    return rows, execution.observedMetrics()
+
+
+def zipped(spark: SparkSession, left: DataFrame, right: DataFrame, partitions: int) -> DataFrame:
+    """Two tables of the same columns and so many partitions: each of one with its like of the
+    other, where a union would put them side by side."""
+    jvm: Any = spark._jvm
+    rdds = jvm.java.util.ArrayList()
+    for table in (left, right):
+        rdds.add(table._jdf.queryExecution().toRdd())
+    several = jvm.scala.jdk.javaapi.CollectionConverters.asScala(rdds).toSeq()
+    rows = jvm.org.apache.spark.rdd.SQLPartitioningAwareUnionRDD(
+        spark._jsparkSession.sparkContext(), several, partitions, _any_tag(jvm)
+    )
+    return _table(spark, rows, left)
+
+
+def _any_tag(jvm: Any) -> Any:
+    tags = getattr(getattr(jvm, "scala.reflect.ClassTag$"), "MODULE$")
+    return tags.AnyRef()
+
+
+def _table(spark: SparkSession, rdd: Any, like: DataFrame) -> DataFrame:
+    from pyspark.sql import DataFrame as Table
+
+    rows = spark._jsparkSession.internalCreateDataFrame(rdd, like._jdf.schema(), False)
+    return Table(rows, spark)

@@ -1,0 +1,189 @@
+"""A program that runs as a query of Structured Streaming, or is fed by hand, on Spark.
+
+Law: a batch is a step.  One that comes again after a crash is the step that was made of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from ebbtide.core.time import Instant
+from ebbtide.dataflow.record import Given
+from ebbtide.dataflow.tagged_rows import TAG
+from ebbtide.errors import EbbtideError, SourceError
+from ebbtide.program.host import Host
+from ebbtide.program.run import Program, Run
+from ebbtide.sinks import Sink
+from ebbtide.spark.entry import Entry
+from ebbtide.spark.errors import disk_full, is_full
+from ebbtide.spark.heartbeat import HEARTBEAT, Waiting, heartbeat_rows
+from ebbtide.spark.host import SparkHost
+from ebbtide.spark.listener import Ids, Listeners
+from ebbtide.spark.sources import arrivals_of
+from ebbtide.store.clock import Clock
+from ebbtide.store.journal import Journal
+from ebbtide.store.manifest import Manifest
+from ebbtide.store.metrics import metrics_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+class SparkRun(Run):
+    """A program on Spark."""
+
+    def __init__(
+        self,
+        program: Program,
+        host: SparkHost,
+        clock: Clock,
+        sinks: Mapping[str, tuple[Sink, ...]],
+        archive: bool = True,
+    ) -> None:
+        super().__init__(program, host, clock, sinks, archive)
+        self.streaming: StreamingQuery | None = None
+        self._host = host
+        self._listeners: Listeners | None = None
+        self._waiting = Waiting()
+        self._ending = False
+        self._stepping = RLock()
+
+    def stream(self, frames: Mapping[int, DataFrame], trigger: dict[str, Any]) -> None:
+        """Sets Structured Streaming off on the streams, and on the heartbeat if there is one."""
+        spark, lowered = self._host.spark, self.program.lowered
+        shape = Entry(lowered).shape
+        # The heartbeat comes last: where sources have no names, their order is in the checkpoint.
+        rows = [
+            arrivals_of(frame, shape, number, lowered.declarations[number])
+            for number, frame in sorted(frames.items())
+        ]
+        if self.program.beats:
+            rows.append(heartbeat_rows(spark, shape))
+        union = rows[0]
+        for more in rows[1:]:
+            union = union.union(more)
+        writer = union.writeStream.queryName(self.name).foreachBatch(self.batch)
+        writer = writer.option("checkpointLocation", os.path.join(self.root, "checkpoint"))
+        if trigger:
+            writer = writer.trigger(**trigger)
+        self.streaming = writer.start()
+
+    @property
+    def active(self) -> bool:
+        """Whether steps may still come."""
+        if self.stopped:
+            return False
+        return self.streaming is None or bool(self.streaming.isActive)
+
+    @property
+    def fed_by_hand(self) -> bool:
+        """Whether steps come when they are told to."""
+        return self.streaming is None
+
+    def stop(self) -> None:
+        """Stops the program once the step at work is done; what it has committed stays."""
+        self._ending = True
+        if self.streaming is not None:
+            with self._stepping:
+                pass  # a step that comes now is refused
+            self.streaming.stop()
+        if self._listeners is not None:
+            self._listeners.stopped()
+            self._listeners = None
+        super().stop()
+
+    def await_termination(self, timeout: int | None = None) -> bool:
+        """Waits until a program on streams ends, or for so many seconds; whether it has ended."""
+        if self.streaming is None:
+            return not self.active
+        with self._told():
+            ended = self.streaming.awaitTermination(timeout)
+        return ended is None or bool(ended)
+
+    def process_all_available(self) -> None:
+        """Waits until all that is there has been taken in; a step that fails is told here."""
+        if self.streaming is not None:
+            with self._told():
+                if self.program.beats:
+                    self._waiting.wait(lambda: self.active)
+                if not self.program.beats or self.streaming.exception() is not None:
+                    self.streaming.processAllAvailable()
+
+    def take(self, clock: Instant | None) -> Manifest | None:
+        """Takes what was fed in a step, or waits for the steps on streams that take it."""
+        if self.streaming is None:
+            return self.step(clock)
+        self.process_all_available()
+        return Journal(self.root).latest()
+
+    def step(self, clock: Instant | None = None) -> Manifest:
+        """Takes all that was fed so far, in one step."""
+        if self._listeners is None:
+            self._listeners = Listeners(self._host.spark, self.name, Ids.of_directory(self.root))
+            self._listeners.started()
+        return super().step(clock)
+
+    def batch(self, rows: DataFrame, version: int) -> None:
+        """The step of one batch of Structured Streaming."""
+        with self._stepping:
+            if self._ending:
+                # Spark must not take the batch for done: it comes again when the query goes on.
+                raise InterruptedError(f'"{self.name}" is being stopped')
+            try:
+                self._batch(rows, version)
+            except Exception as error:
+                self.failure = error
+                raise
+
+    def _batch(self, rows: DataFrame, version: int) -> None:
+        self._waiting.begin()
+        clock = self.reading(version)
+        host, latest = self._host.within(rows.sparkSession), Journal(self.root).latest()
+        places = {} if latest is None else latest.record.places
+        if self.program.beats:
+            rows = rows.where(f"{TAG} <> {HEARTBEAT}")
+        arrived = Entry(self.program.lowered).placed(rows, places)
+        given = Given(clock=clock, follows=self.program.follows)
+        if self.logs:
+            fed, given = self.fed(host, latest, given)
+            arrived = arrived.union(fed)
+        manifest = self.run_step(host, version, arrived, given)
+        self._waiting.end(idle=not manifest.record.accepted and not manifest.record.unused)
+
+    def told(self, host: Host, manifest: Manifest) -> None:
+        """Tells Spark's listeners what a step did."""
+        # The session of a batch is a copy, to which nobody listens.
+        assert isinstance(host, SparkHost)
+        own = self._listeners
+        listeners = own or Listeners(self._host.spark, self.name, Ids.of_batch(host.spark))
+        listeners.progressed(metrics_of(manifest.record))
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tells why a step failed, not that some Java thread has ended."""
+        from pyspark.errors import StreamingQueryException
+
+        try:
+            yield
+        except StreamingQueryException as error:
+            if isinstance(self.failure, EbbtideError):
+                raise self.failure from error
+            if self._ending and self.failure is None:
+                return
+            said = str(self.failure or error)
+            self.failure = SourceError(
+                "step-failed",
+                f'query "{self.name}" has stopped at a step that failed',
+                detail=said.partition("\n")[0],
+            )
+            if is_full(said):
+                self.failure = disk_full(self.name, said)
+            raise self.failure from error
+        finally:
+            if not self.active:
+                self.stop()  # the query came to its end: another run may have its directory

@@ -1,0 +1,113 @@
+"""Starting Spark, and the settings that steps rely on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from ebbtide.config import share_python_with_workers
+from ebbtide.spark.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# A task is tried again after a failure only if the master allows it: plain local[n] never does.
+_RETRIES = 4
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.streaming.metricsEnabled": "false",
+}
+
+# One job per exchange chain, and every task of it runs, empty or not.
+STEP_SETTINGS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+}
+
+
+# Spark looks at the size of a batch after every row that it puts in, which takes longer than to put
+# it in; this very number means that nothing is to be looked at.
+_UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
+
+
+@contextmanager
+def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Some settings for a while; then those that were there before."""
+    before = {name: str(spark.conf.get(name)) for name in wanted}
+    others = {name: value for name, value in before.items() if value != wanted[name]}
+    for name in others:
+        spark.conf.set(name, wanted[name])
+    try:
+        yield
+    finally:
+        for name, value in others.items():
+            spark.conf.set(name, value)
+
+
+def step_settings(spark: SparkSession, shards: int) -> AbstractContextManager[None]:
+    """The settings that steps rely on, while one runs."""
+    return _settings(spark, {**STEP_SETTINGS, "spark.sql.shuffle.partitions": str(shards)})
+
+
+def unsized_batches(spark: SparkSession) -> AbstractContextManager[None]:
+    """Batches for Python are limited by their rows alone, which must be of a fixed size."""
+    return _settings(spark, _UNSIZED)
+
+
+def start_spark(
+    cores: int | None = None, settings: dict[str, str] | None = None, log: str | None = None
+) -> SparkSession:
+    """A session inside this process, on so many cores, or all of them.
+
+    What Spark says goes to the standard error, or to the file ``log``.
+    """
+    find_java()
+    from pyspark.sql import SparkSession
+
+    share_python_with_workers()
+    master = f"local[{cores or '*'},{_RETRIES}]"
+    builder = SparkSession.builder.master(master).appName("ebbtide")
+    quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    chosen = {"spark.driver.extraJavaOptions": quiet, **_SETTINGS, **(settings or {})}
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    if log is not None:
+        _launch({"spark.master": master, **chosen}, log)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _launch(settings: dict[str, str], log: str) -> None:
+    """Starts the JVM with its standard error in a file; its workers inherit that.
+
+    It has a session of its own: a signal to a whole group of processes is for us to act on.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return
+    with _opened(log) as file:
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        options = {"stderr": file, "start_new_session": True}
+        gateway = launch_gateway(conf, options)  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _opened(log: str) -> BinaryIO:
+    """The file to write; where there is no room even for that, a step will tell so."""
+    try:
+        return open(log, "wb")
+    except OSError:
+        return open(os.devnull, "wb")

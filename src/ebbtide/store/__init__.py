@@ -1,0 +1,1 @@
+"""The directory of a program: manifests, journal, archive, feed log, lock."""

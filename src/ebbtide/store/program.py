@@ -1,0 +1,97 @@
+"""What a program's directory belongs to: its views, its sources and how its state is cut.
+
+Law: a directory is one program's for good.  What identifies it is written as text that has a
+format: SQL for views, and JSON for the declarations of sources.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from ebbtide.core.declaration import Declaration
+from ebbtide.core.types import Type
+from ebbtide.errors import StateError
+from ebbtide.store.files import replace
+
+FORMAT = 2
+FILE = "program.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A program as its directory knows it: views by name as SQL, declarations of sources by name,
+    the number of shards, and whether it has a heartbeat."""
+
+    views: Mapping[str, str]
+    sources: Mapping[str, Any]
+    shards: int
+    heartbeat: bool = False
+
+    @staticmethod
+    def of(
+        views: Mapping[str, str], declarations: Iterable[Declaration], shards: int, beats: bool
+    ) -> Identity:
+        """The identity of a program that is to run."""
+        sources = {declaration.name: described(declaration) for declaration in declarations}
+        return Identity(dict(views), sources, shards, beats)
+
+    def write(self, root: str) -> None:
+        """Makes a directory this program's."""
+        told = {"format": FORMAT, **{f.name: getattr(self, f.name) for f in fields(self)}}
+        replace(f"{root}/{FILE}", json.dumps(told, indent=1) + "\n")
+
+    @staticmethod
+    def read(root: str) -> Identity | None:
+        """The program that a directory belongs to, if it belongs to one."""
+        path = f"{root}/{FILE}"
+        if not os.path.exists(path):
+            return None
+        try:
+            with open(path, encoding="utf-8") as file:
+                told = json.load(file)
+            if told["format"] == FORMAT:
+                return Identity(*(told[f.name] for f in fields(Identity)))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StateError(
+                "damaged-program",
+                f'"{path}" cannot be read',
+                detail=str(error).partition("\n")[0],
+                hint="restore the directory, or start under another name",
+            ) from error
+        raise StateError(
+            "other-format",
+            f'"{root}" is of format {told["format"]}, and this is format {FORMAT}',
+            hint="go on with the release that wrote it, or start under another name",
+        )
+
+
+def described(value: Any) -> Any:
+    """A declaration, or a part of one, as JSON has it."""
+    match value:
+        case Type():
+            return value.sql
+        case Enum():
+            return value.name
+        case tuple() | list():
+            return [described(item) for item in value]
+        case _ if is_dataclass(value):
+            return {f.name: described(getattr(value, f.name)) for f in fields(value)}
+        case _:
+            return value
+
+
+def program_names(location: str) -> list[str]:
+    """The names of the programs that have run in a location."""
+    programs = os.path.join(location, "programs")
+    found = os.listdir(programs) if os.path.isdir(programs) else []
+    return sorted(name for name in found if os.path.exists(f"{programs}/{name}/{FILE}"))
+
+
+def root_of_program(location: str, name: str) -> str:
+    """The directory of a program."""
+    return os.path.join(location, "programs", name)

@@ -1,0 +1,167 @@
+"""What a program has left in its directory, read without Spark.
+
+Law: the answers are those of ``spark.answers``, as DataFrames there: ``changes`` are all
+changes of the steps that were kept, ``snapshot`` at an instant is their sum there, ``unused`` are
+the rows that counted for nothing, net of what was taken back.  Reading takes no lock: what a step
+has committed is there, and nothing else is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ebbtide.core.change import Change
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.values import Row, row_key
+from ebbtide.errors import QueryError, StateError
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net, to_changes, with_times
+from ebbtide.state.columns import ints
+from ebbtide.state.types import arrow_type
+from ebbtide.store.journal import Journal
+from ebbtide.store.record import StepRecord
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedRow:
+    """A row that counted for nothing: why, its text, what it was to do, and in which step."""
+
+    reason: str
+    row: str
+    op: str | None
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view of a program: the program's directory, its name there, and its columns."""
+
+    root: str
+    name: str
+    schema: Schema
+
+    def records(self, since: int | None = None, upto: int | None = None) -> list[StepRecord]:
+        """The steps after ``since``, up to another; their output must be in the archive."""
+        records = [
+            record
+            for record in Journal(self.root).entries(-1 if since is None else since)
+            if self.name in record.output and (upto is None or record.version <= upto)
+        ]
+        for record in records:
+            if not record.kept:
+                raise QueryError(
+                    "no-archive",
+                    f"the output of step {record.version} was not kept",
+                    hint="start the query with archive=True, under another name",
+                )
+        return records
+
+    def files(self, record: StepRecord) -> list[str]:
+        """The files of a step's output, below the root."""
+        return [written.file for written in record.output[self.name] if written.file is not None]
+
+    def now(self, records: list[StepRecord]) -> Instant:
+        """``now`` after the last of the steps."""
+        return max((record.nows[self.name] for record in records), default=NEG_INF)
+
+    def changes(self, since: int | None = None) -> Iterator[tuple[int, Change]]:
+        """The changes of all steps after ``since``, each with its step, in the order of time."""
+        for record in self.records(since):
+            ordered = sorted(to_changes(self.table(record)), key=_time_order)
+            yield from ((record.version, change) for change in ordered)
+
+    def table(self, record: StepRecord) -> Any:
+        """The changes of one step as a batch."""
+        read = [_read(self.root, file, self.schema) for file in self.files(record)]
+        return concat(read, _layout(self.schema))
+
+    def snapshot(self, at: Instant | None = None, step: int | None = None) -> list[Row]:
+        """The rows that are valid at an instant, or now, in order; equal ones as often as they are.
+
+        With a ``step`` they are those that were said after it.
+        """
+        records = self.records(upto=step)
+        moment = self.now(records) if at is None else at
+        valid = [(FROM, "<=", moment), (TO, ">", moment)]
+        files = [file for record in records for file in self.files(record)]
+        read = [_read(self.root, file, self.schema, valid) for file in files]
+        table = concat(read, _layout(self.schema))
+        start, end = (np.full(table.num_rows, t, np.int64) for t in (NEG_INF, INF))
+        netted = net(with_times(table, start, end, ints(table, DIFF)))
+        found = ((change.row, change.diff) for change in to_changes(netted))
+        rows = [row for row, count in found for _ in range(count)]
+        return sorted(rows, key=row_key)
+
+
+def unused(root: str, source: str) -> list[UnusedRow]:
+    """The rows of a source that were not used, in the order of their steps."""
+    counts: Counter[tuple[str, str, str | None]] = Counter()
+    steps: dict[tuple[str, str, str | None], int] = {}
+    for record in Journal(root).entries():
+        for written in record.unused:
+            for told in _table(root, str(written.file)).to_pylist():
+                if told["source"].casefold() == source.casefold():
+                    key = told["reason"], told["row"], told["op"]
+                    counts[key] += told["diff"]
+                    steps[key] = record.version
+    rows = [UnusedRow(*key, steps[key]) for key, count in counts.items() for _ in range(count)]
+    return sorted(rows, key=lambda row: (row.step, row.reason, row.row))
+
+
+def _read(root: str, file: str, schema: Schema, filters: Any = None) -> Any:
+    return _table(root, file, filters).cast(_layout(schema))
+
+
+def _table(root: str, file: str, filters: Any = None) -> Any:
+    path = os.path.join(root, file)
+    try:
+        return pq.ParquetFile(path).read() if filters is None else _filtered(path, filters)
+    except FileNotFoundError as error:
+        raise missing_output(root, file) from error
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StateError(
+            "damaged-output",
+            f'the file "{file}" of the archive cannot be read',
+            detail=str(error).splitlines()[0],
+            hint="restore the directory, or run the query anew in another location",
+        ) from error
+
+
+def missing_output(root: str, file: str) -> StateError:
+    """The error of a file of the archive that is not there."""
+    return StateError(
+        "missing-output",
+        f'the file "{file}" of the archive is not there',
+        detail=f"below {root}",
+        hint="restore the directory, or run the query anew in another location",
+    )
+
+
+def _filtered(path: str, filters: Any) -> Any:
+    return pq.read_table(path, filters=filters, partitioning=None)
+
+
+def _layout(schema: Schema) -> Any:
+    return batch_schema([arrow_type(column.type) for column in schema])
+
+
+def _time_order(change: Change) -> tuple[Any, ...]:
+    return change.valid_from, change.valid_to, change.diff, row_key(change.row)
+
+
+def progress(root: str, view: str) -> tuple[Instant, Instant | None]:
+    """``now`` of a view, and the progress of the slowest source of its program that has any."""
+    latest = Journal(root).latest()
+    if latest is None:
+        return NEG_INF, None
+    lines = [line for source in latest.frontiers.values() for line in source["lines"].values()]
+    reached = [reached for reached, _ in lines if reached > NEG_INF]
+    return latest.record.nows.get(view, NEG_INF), min(reached, default=None)

@@ -1,0 +1,123 @@
+"""What a step took in and gave out: one typed record, the same in its manifest and in the journal.
+
+Law: ``from_json(to_json(record)) == record``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ebbtide.core.time import NEG_INF, Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file of the archive below the program's directory, and the rows in it.
+
+    A file of None stands for rows that were counted, and written nowhere.
+    """
+
+    file: str | None
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """How many rows of a source a step accepted, how many of them late, and their first time."""
+
+    rows: int = 0
+    late: int = 0
+    oldest: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorCounts:
+    """An operator in a step, over all shards.
+
+    ``rows_in`` and ``rows_out`` are net changes; ``rows_stored`` and ``bytes_stored`` are what its
+    state is after the step; ``rows_expired`` are stored changes that were dropped because their
+    time was over; ``seconds`` are those of all shards, ``seconds_max`` those of the slowest.
+    """
+
+    rows_in: int
+    rows_out: int
+    rows_stored: int
+    rows_expired: int
+    bytes_stored: int
+    bytes_written: int
+    seconds: float = 0.0
+    seconds_max: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCounts:
+    """A source in a step: rows that passed its frontier, how many of them late, and those that
+    were not used, by their reasons; a row that is taken back from these counts as -1."""
+
+    rows_in: int
+    rows_late: int
+    unused: Mapping[str, int]
+
+    @property
+    def rows_unused(self) -> int:
+        """How many rows were not used, for whatever reason."""
+        return sum(self.unused.values())
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step of a program.
+
+    ``nows`` has ``now`` of each view, ``output`` the files of each; ``kept`` says whether they stay
+    in the archive.  ``positions`` are those of the hand-fed logs that the step has read up to, and
+    ``places`` the last places of the rows of keyed sources.
+    """
+
+    version: int
+    nows: Mapping[str, Instant] = field(default_factory=dict)
+    output: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    unused: tuple[Written, ...] = ()
+    kept: bool = True
+    positions: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, int] = field(default_factory=dict)
+    came: Mapping[str, Came] = field(default_factory=dict)
+    operators: Mapping[str, OperatorCounts] = field(default_factory=dict)
+    sources: Mapping[str, SourceCounts] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def now(self) -> Instant:
+        """The latest ``now`` of all views."""
+        return max(self.nows.values(), default=NEG_INF)
+
+    @property
+    def accepted(self) -> int:
+        """How many rows the step accepted."""
+        return sum(came.rows for came in self.came.values())
+
+    def files(self) -> Iterator[str]:
+        """The files of the archive that the step has written."""
+        for written in (*(w for files in self.output.values() for w in files), *self.unused):
+            if written.file is not None:
+                yield written.file
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON has it."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> StepRecord:
+        """The record that ``to_json`` gave."""
+        known = dict(values)
+        known["output"] = {view: _written(files) for view, files in known["output"].items()}
+        known["unused"] = _written(known["unused"])
+        known["came"] = {name: Came(**came) for name, came in known["came"].items()}
+        known["operators"] = {n: OperatorCounts(**c) for n, c in known["operators"].items()}
+        known["sources"] = {n: SourceCounts(**c) for n, c in known["sources"].items()}
+        return StepRecord(**known)
+
+
+def _written(files: Any) -> tuple[Written, ...]:
+    return tuple(Written(**file) for file in files)
