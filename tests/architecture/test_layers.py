@@ -21,7 +21,9 @@ class May(NamedTuple):
     outside: str = ""
 
 
-BELOW_RUNTIME = "errors config core algebra reference sql analysis optimizer state kernels drawing"
+BELOW_RUNTIME = (
+    "errors config core algebra reference sql analysis optimizer columnar state kernels drawing"
+)
 
 ALLOWED = {
     "errors": May(),
@@ -32,6 +34,7 @@ ALLOWED = {
     "sql": May("errors config core algebra", "sqlglot"),
     "analysis": May("errors config core algebra"),
     "optimizer": May("errors config core algebra analysis"),
+    "columnar": May("errors config core algebra", "numpy pyarrow"),
     "state": May("errors config core", "numpy pyarrow"),
     "kernels": May("errors config core state", "numba numpy pyarrow"),
     "drawing": May("errors config core"),
@@ -90,7 +93,9 @@ def test_every_import_is_in_the_table(modules) -> None:
         ("reference", "def late():\n    import numpy"),
         ("analysis", "from ebbtide.sql.parser import parse"),
         ("optimizer", "from ebbtide.state import SweepArea"),
+        ("columnar", "from ebbtide.reference.scalar import evaluate"),
         ("state", "import ebbtide.algebra"),
+        ("kernels", "from ebbtide.columnar import Columnar"),
         ("kernels", "from ebbtide.algebra.relation import Filter"),
         ("testing", "import ebbtide.runtime"),
         ("runtime", "import sqlglot"),

@@ -6,40 +6,14 @@ Spark's own, so that Spark's functions work on it, and only its reading as int64
 
 from __future__ import annotations
 
-from typing import assert_never, cast
+from typing import cast
 
 import pyarrow as pa
 
-from ebbtide.core.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    IntegerType,
-    IntervalType,
-    NullType,
-    StringType,
-    StructType,
-    TimestampType,
-    Type,
-)
+from ebbtide.columnar.types import AnyType, arrow_type
+from ebbtide.core.types import ArrayType, IntervalType, StructType, TimestampType, Type
 
-AnyType = (
-    NullType
-    | BooleanType
-    | IntegerType
-    | DoubleType
-    | DecimalType
-    | StringType
-    | BinaryType
-    | DateType
-    | TimestampType
-    | IntervalType
-    | ArrayType
-    | StructType
-)
+__all__ = ["arrow_type", "border_type", "spark_type"]
 
 
 def spark_type(type_: Type) -> str:
@@ -52,36 +26,6 @@ def spark_type(type_: Type) -> str:
             return f"ARRAY<{spark_type(element)}>"
         case _:
             return type_.sql
-
-
-def arrow_type(type_: Type) -> pa.DataType:
-    """The type of a column inside kernels."""
-    known = cast(AnyType, type_)
-    match known:
-        case NullType():
-            return pa.null()
-        case BooleanType():
-            return pa.bool_()
-        case IntegerType(bits=bits):
-            return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[bits]
-        case DoubleType():
-            return pa.float64()
-        case DecimalType(precision=precision, scale=scale):
-            return pa.decimal128(precision, scale)
-        case StringType():
-            return pa.string()
-        case BinaryType():
-            return pa.binary()
-        case DateType():
-            return pa.date32()
-        case TimestampType() | IntervalType():
-            return pa.int64()
-        case ArrayType(element=element):
-            return pa.list_(arrow_type(element))
-        case StructType(fields=fields):
-            return pa.struct([(name, arrow_type(its)) for name, its in fields])
-        case _:
-            assert_never(known)
 
 
 def border_type(type_: Type) -> pa.DataType:
