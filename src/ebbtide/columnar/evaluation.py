@@ -1,15 +1,23 @@
-"""Predicates on tables of Arrow columns, for the conditions that kernels have to look at.
+"""Scalar expressions as functions from tables to columns.
 
-Law: the value is the reference evaluator's.  Only what conditions of semi, anti and outer joins
-are usually made of is here: comparisons, logic, arithmetic on numbers and times, and casts between
-them.  Everything else is refused when the query is lowered; other expressions are Spark's.
+Law: the value on each row is that of Spark SQL in ANSI mode, with an error as a value of its own:
+``FALSE AND error`` is FALSE and ``TRUE OR error`` is TRUE in either order, what CASE and COALESCE
+do not reach does not count, and everything else with an error in it is an error.  Of several
+errors of a row the one counts that comes first in the text.  Results have one NaN and no negative
+zero.
+
+An expression is compiled to a program for a machine with a stack, so its depth does not matter,
+and what depends on no column is computed when it is compiled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import partial
+from typing import Any, TypeAlias, assert_never
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,27 +26,74 @@ from ebbtide.algebra.expression import (
     And,
     Arithmetic,
     Call,
+    Case,
     Cast,
     CeilTo,
     Comparison,
     Expression,
+    Field,
     FloorTo,
     InList,
     IsNull,
+    Item,
+    Like,
     Literal,
     Negation,
     Not,
     Or,
     Ref,
 )
+from ebbtide.algebra.functions import function
 from ebbtide.algebra.printing import sql
+from ebbtide.algebra.scalars import scalar
+from ebbtide.columnar import logic, nested
+from ebbtide.columnar.arithmetic import calculated, negated
+from ebbtide.columnar.arrays import array_of
+from ebbtide.columnar.casts import cast
+from ebbtide.columnar.comparison import compared, not_distinct
+from ebbtide.columnar.functions import IMPLEMENTATIONS
+from ebbtide.columnar.patterns import like
+from ebbtide.columnar.signature import Context
+from ebbtide.columnar.times import on_grid
+from ebbtide.columnar.types import arrow_type
+from ebbtide.columnar.vectors import Failures, Outcome, Vector, earliest, rows_of, without
 from ebbtide.core.schema import Schema
+from ebbtide.core.text import read_zone
 from ebbtide.core.tree import fold
-from ebbtide.core.types import DoubleType, IntegerType, IntervalType, TimestampType, Type
-from ebbtide.errors import UnsupportedError
-from ebbtide.spark.types import arrow_type
+from ebbtide.core.types import StructType
+from ebbtide.core.values import normalise
+from ebbtide.errors import EvaluationError
 
-_WHOLE = IntegerType | TimestampType | IntervalType
+Operation: TypeAlias = Callable[..., Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A step that reads the column at a place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Apply:
+    """A step that applies an operation to the last so many results."""
+
+    operation: Operation
+    count: int
+
+
+Step: TypeAlias = _Column | _Apply | Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """The values of an expression on the rows of a table, NULL where it failed, and how it did.
+
+    ``failures`` is None if it failed on no row.
+    """
+
+    values: Any
+    failures: Failures | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,136 +102,183 @@ class Columnar:
 
     expression: Expression
     schema: Schema
+    zone: str = "UTC"
+    _program: tuple[Step, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        fold(self.expression, lambda node, _: _check(node, self.expression))
+        program = _compiled(self.expression, self.schema, _zone(self.zone))
+        object.__setattr__(self, "_program", program)
+
+    def __reduce__(self) -> tuple[type[Columnar], tuple[Expression, Schema, str]]:
+        # The program has functions in it that do not travel; it is made anew.
+        return Columnar, (self.expression, self.schema, self.zone)
 
     def __call__(self, table: Any) -> Any:
-        """The column of values."""
-        return fold(self.expression, lambda node, below: self._value(node, below, table))
+        """The column of values; an EvaluationError if the expression fails on a row."""
+        evaluated = self.evaluate(table)
+        if evaluated.failures is not None:
+            raise evaluated.failures.first
+        return evaluated.values
 
-    def _value(self, node: Expression, below: tuple[Any, ...], table: Any) -> Any:
+    def evaluate(self, table: Any) -> Evaluated:
+        """The column of values, and where the expression fails."""
+        stack: list[Vector] = []
+        for step in self._program:
+            match step:
+                case Vector():
+                    stack.append(step)
+                case _Column(place):
+                    stack.append(Vector(_contiguous(table.column(place))))
+                case _Apply(operation, count):
+                    stack[-count:] = [operation(*stack[-count:])]
+                case _:
+                    assert_never(step)
+        (result,) = stack
+        whole = result.repeated(table.num_rows)
+        return Evaluated(whole.values, whole.failures)
+
+
+def _contiguous(column: Any) -> Any:
+    """A column of a table as one array, without a copy where it is one."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _zone(name: str) -> tzinfo:
+    return read_zone(name) or ZoneInfo(name)
+
+
+def _compiled(expression: Expression, schema: Schema, zone: tzinfo) -> tuple[Step, ...]:
+    """The steps whose last result is the expression."""
+    program: list[Step] = []
+
+    def add(node: Expression, constants: tuple[bool, ...]) -> bool:
+        """Appends a node after the steps of its operands; says whether it is a constant."""
         match node:
             case Ref():
-                return table.column(self.schema.index(node.column)).combine_chunks()
+                program.append(_Column(schema.index(node.column)))
+                return False
             case Literal():
-                scalar = pa.scalar(node.value, arrow_type(node.type))
-                return pa.repeat(scalar, table.num_rows)
-            case Comparison():
-                return _compared(node.op, below[0], below[1], node.left.type)
-            case And():
-                return pc.and_kleene(*below)
-            case Or():
-                return pc.or_kleene(*below)
-            case Not():
-                return pc.invert(below[0])
-            case IsNull():
-                return pc.is_null(below[0])
-            case InList():
-                return _any([_compared("=", below[0], b, node.operand.type) for b in below[1:]])
-            case Arithmetic():
-                return _ARITHMETIC[node.op](*below)
-            case Negation():
-                return pc.negate_checked(below[0])
-            case FloorTo():
-                return _floored(below[0], node.grid_us)
-            case CeilTo():
-                return pc.negate(_floored(pc.negate(below[0]), node.grid_us))
-            case Call(name="COALESCE"):
-                return pc.coalesce(*below)
-            case Call(name="GREATEST"):
-                return pc.max_element_wise(*below, skip_nulls=True)
-            case Call(name="LEAST"):
-                return pc.min_element_wise(*below, skip_nulls=True)
+                program.append(Vector(array_of([normalise(node.value)], node.type), None, True))
+                return True
             case _:
-                return pc.cast(below[0], arrow_type(node.type))
+                count = len(constants)
+                operation = _operation(node, zone)
+                if not all(constants):
+                    program.append(_Apply(operation, count))
+                    return False
+                start = len(program) - count
+                below = [step for step in program[start:] if isinstance(step, Vector)]
+                program[start:] = [operation(*below)]
+                return True
+
+    fold(expression, add)
+    return tuple(program)
 
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": pc.add_checked,
-    "-": pc.subtract_checked,
-    "*": pc.multiply_checked,
-}
-
-_ORDER: dict[str, Callable[[Any, Any], Any]] = {
-    "=": pc.equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
-
-
-def _check(node: Expression, whole: Expression) -> None:
-    known: bool
+def _operation(given: Expression, zone: tzinfo) -> Operation:
+    """What a node makes of the vectors of its operands."""
+    node = scalar(given)
     match node:
-        case Ref() | Literal() | Comparison() | And() | Or() | Not() | IsNull() | InList():
-            known = True
+        case And():
+            return logic.conjunction
+        case Or():
+            return logic.disjunction
+        case Case():
+            return logic.case
+        case InList():
+            return partial(logic.in_list, node.operand.type)
+        case Call(name="COALESCE"):
+            return logic.coalesce
+        case IsNull():
+            return _applied(node, pc.is_null, strict=False)
+        case Not():
+            return _applied(node, pc.invert)
+        case Comparison(op="<=>"):
+            return _applied(node, partial(not_distinct, node.left.type), strict=False)
+        case Comparison():
+            return _applied(node, partial(compared, node.op, node.left.type))
         case Arithmetic():
-            known = node.op in _ARITHMETIC and _is_plain(node.type)
-        case Negation() | FloorTo() | CeilTo():
-            known = _is_plain(node.type)
-        case Call():
-            known = node.name == "COALESCE" or (
-                node.name in ("GREATEST", "LEAST") and isinstance(node.type, _WHOLE)
-            )
+            types = node.left.type, node.right.type, node.type
+            return _applied(node, partial(calculated, node.op, *types, zone))
+        case Negation():
+            return _applied(node, partial(negated, node.type))
+        case Like():
+            return _applied(node, partial(like, node.escape))
         case Cast():
-            known = _widens(node.operand.type, node.to)
+            return _applied(node, partial(_cast, node, zone))
+        case FloorTo():
+            return _applied(node, partial(on_grid, node.grid_us, False))
+        case CeilTo():
+            return _applied(node, partial(on_grid, node.grid_us, True))
+        case Field():
+            return _applied(node, partial(nested.field, _place(node)))
+        case Item():
+            return _applied(node, nested.item)
+        case Call():
+            context = Context(tuple(a.type for a in node.arguments), node.type, zone)
+            implementation = partial(IMPLEMENTATIONS[node.name], context)
+            return _applied(node, implementation, strict=function(node.name).strict)
+        case Ref() | Literal():
+            raise AssertionError(f"{node} has no operands")
         case _:
-            known = False
-    if not known:
-        raise UnsupportedError(
-            "condition-not-built",
-            f"{sql(node)} cannot be computed in the condition of this join yet",
-            detail=f"the condition is {sql(whole)}",
-            hint="compute it in a subquery of the side that it belongs to",
-        )
+            assert_never(node)
 
 
-def _is_plain(type_: Type) -> bool:
-    return isinstance(type_, DoubleType | _WHOLE)
+def _applied(node: Expression, compute: Callable[..., Any], *, strict: bool = True) -> Operation:
+    """The operation on vectors that a function of operands makes.
+
+    A failure of an operand is one of the result.  A strict function is not asked where an operand
+    is NULL on all rows.
+    """
+
+    def operation(*vectors: Vector) -> Vector:
+        rows = rows_of(vectors)
+        below = earliest(*logic.failures_on(rows, vectors))
+        if strict and any(_is_null(vector) for vector in vectors):
+            return _nothing(node, below)
+        found = compute(*logic.operands(vectors))
+        if not isinstance(found, Outcome):
+            found = Outcome(found)
+        own = None if found.failures is None else found.failures.told(partial(_told, node))
+        values = found.values
+        if below is not None and not strict:
+            values = without(values, below.mask)
+            own = None if own is None else own.only(~below.mask)
+        return Vector(values, earliest(below, own), rows is None)
+
+    return operation
 
 
-def _widens(given: Type, to: Type) -> bool:
-    if isinstance(given, IntegerType) and isinstance(to, IntegerType):
-        return given.bits <= to.bits
-    return given == to or (isinstance(given, IntegerType) and isinstance(to, DoubleType))
-
-
-def _compared(op: str, left: Any, right: Any, type_: Type) -> Any:
-    if op == "<=>":
-        same = pc.fill_null(_compared("=", left, right, type_), False)
-        return pc.or_(same, pc.and_(pc.is_null(left), pc.is_null(right)))
-    if isinstance(type_, DoubleType):
-        # NaN equals NaN and is greater than every number.
-        left, right = _ranked(left, right)
-    return _ORDER[op](left, right)
-
-
-def _ranked(left: Any, right: Any) -> tuple[Any, Any]:
-    """Doubles as integers in the same order."""
-    import numpy as np
-
-    values = [np.asarray(side.fill_null(0.0)) + 0.0 for side in (left, right)]
-    both = np.concatenate(values)
-    order = np.unique(both, return_inverse=True)[1]
-    places = order[: len(values[0])], order[len(values[0]) :]
-    return tuple(
-        pa.array(place, pa.int64(), mask=np.asarray(side.is_null()))
-        for place, side in zip(places, (left, right), strict=True)
+def _is_null(vector: Vector) -> bool:
+    return pa.types.is_null(vector.values.type) or (
+        vector.constant and not vector.values[0].is_valid
     )
 
 
-def _any(columns: list[Any]) -> Any:
-    result = columns[0]
-    for column in columns[1:]:
-        result = pc.or_kleene(result, column)
-    return result
+def _nothing(node: Expression, failures: Failures | None) -> Vector:
+    """NULL on all rows."""
+    if failures is None or len(failures) == 1:
+        return Vector(pa.nulls(1, arrow_type(node.type)), failures, True)
+    return Vector(pa.nulls(len(failures), arrow_type(node.type)), failures)
 
 
-def _floored(column: Any, grid: int) -> Any:
-    import numpy as np
+def _told(node: Expression, error: EvaluationError) -> EvaluationError:
+    """The error of a node, which names it and says what can be written instead."""
+    hint: str | None = None
+    match node:
+        case Cast():
+            hint = sql(Cast(node.operand, node.to, safe=True))
+        case Arithmetic() if error.code == "division-by-zero":
+            hint = f"NULLIF({sql(node.right)}, 0)"
+    return EvaluationError(error.code, f"{sql(node)}: {error.message}", hint=hint)
 
-    values = np.asarray(column.fill_null(0))
-    return pa.array(values // grid * grid, pa.int64(), mask=np.asarray(column.is_null()))
+
+def _cast(node: Cast, zone: tzinfo, operand: Any) -> Outcome:
+    outcome = cast(node.operand.type, node.to, zone, operand)
+    return Outcome(outcome.values) if node.safe else outcome
+
+
+def _place(node: Field) -> int:
+    assert isinstance(node.operand.type, StructType)
+    names = [name.casefold() for name, _ in node.operand.type.fields]
+    return names.index(node.name.casefold())

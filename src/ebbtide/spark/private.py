@@ -1,4 +1,4 @@
-"""What is done with Spark's private interfaces: all of it is here, and tested on the Spark in use."""
+"""What is done with Spark's private interfaces: all of it is here."""
 
 from __future__ import annotations
 

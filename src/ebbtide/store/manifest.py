@@ -38,7 +38,7 @@ class Manifest:
     areas: Mapping[str, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)
     frontiers: Mapping[str, Any] = field(default_factory=dict)
     clock: int | None = None
-    record: StepRecord = StepRecord(-1)
+    record: StepRecord = field(default_factory=lambda: StepRecord(-1))
 
     def segments(self) -> set[str]:
         """The names of all segments that the version needs."""

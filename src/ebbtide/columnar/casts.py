@@ -1,0 +1,214 @@
+"""Columns of one type as columns of another.
+
+Law: the values are those of ``core.conversion``, which is asked value by value for text, nested
+values and the rarer pairs of types; numbers and times are converted as columns.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ebbtide.columnar.arithmetic import in_range, unbounded, whole
+from ebbtide.columnar.arrays import column, each, nulls, numbers, present, reals
+from ebbtide.columnar.calendar import local_days, starts_of_days
+from ebbtide.columnar.types import arrow_type
+from ebbtide.columnar.vectors import Failures, Mask, Outcome, failing
+from ebbtide.core.conversion import convert
+from ebbtide.core.time import SECOND
+from ebbtide.core.types import (
+    BIGINT,
+    DATE,
+    TIMESTAMP,
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    IntervalType,
+    StringType,
+    TimestampType,
+    Type,
+)
+from ebbtide.core.values import Value
+from ebbtide.errors import EvaluationError
+
+_HALF_UP = "half_towards_infinity"
+_EXACT_POWER = 22
+"""The greatest power of ten that is a double."""
+
+
+def cast(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcome:
+    """The operand as a column of the type ``target``."""
+    if source == target:
+        return Outcome(operand)
+    found = _as_column(source, target, zone, operand)
+    return _by_value(source, target, zone, operand) if found is None else found
+
+
+def _by_value(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcome:
+    def compute(value: Value) -> Value:
+        return convert(value, source, target, zone)
+
+    return each(compute, (source,), target, operand)
+
+
+def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcome | None:
+    """The whole column converted at once; None where it has to be done value by value."""
+    match source, target:
+        case _, StringType() | BinaryType():
+            return _to_text(source, target, operand)
+        case BooleanType(), IntegerType() | DoubleType():
+            return Outcome(pc.cast(operand, arrow_type(target)))
+        case IntegerType() | DoubleType(), BooleanType():
+            return Outcome(pc.not_equal(operand, pa.scalar(0, operand.type)))
+        case IntegerType(), IntegerType():
+            return _narrowed(operand, target)
+        case IntegerType(), DoubleType():
+            return Outcome(pc.cast(operand, pa.float64(), safe=False))
+        case IntegerType(), DecimalType():
+            return _integer_to_decimal(source, target, operand)
+        case IntegerType(), TimestampType() | IntervalType():
+            return whole("*", target, pc.cast(operand, pa.int64()), pa.scalar(SECOND, pa.int64()))
+        case DoubleType(), IntegerType():
+            return _truncated(operand, target)
+        case DoubleType(), TimestampType():
+            return _seconds(operand)
+        case DecimalType(), DecimalType():
+            return _rescaled(source, target, operand)
+        case DecimalType(), IntegerType():
+            return _decimal_to_integer(target, operand)
+        case DecimalType(), DoubleType():
+            return _decimal_to_double(source, operand)
+        case TimestampType(), IntegerType():
+            return _narrowed(column(numbers(operand) // SECOND, nulls(operand), BIGINT), target)
+        case IntervalType(), IntegerType():
+            given = numbers(operand)
+            cut = given // SECOND + ((given < 0) & (given % SECOND != 0))
+            return _narrowed(column(cut, nulls(operand), BIGINT), target)
+        case TimestampType(), DoubleType():
+            return Outcome(reals(numbers(operand) / float(SECOND), nulls(operand)))
+        case TimestampType() | IntervalType(), DecimalType():
+            return _rescaled(DecimalType(38, 6), target, _as_micros(operand))
+        case TimestampType(), DateType():
+            days, failures = local_days(operand, zone)
+            return failing(column(days, nulls(operand), DATE), failures)
+        case DateType(), TimestampType():
+            starts = starts_of_days(numbers(operand), zone)
+            return Outcome(column(starts, nulls(operand), TIMESTAMP))
+        case _:
+            return None
+
+
+def _to_text(source: Type, target: Type, operand: Any) -> Outcome | None:
+    match source, target:
+        case ((IntegerType() | BooleanType() | DateType()), StringType()):
+            return Outcome(pc.cast(operand, pa.string()))
+        case StringType(), BinaryType():
+            return Outcome(pc.cast(operand, pa.binary()))
+        case BinaryType(), StringType():
+            try:
+                return Outcome(pc.cast(operand, pa.string()))
+            except pa.ArrowInvalid:
+                return None
+        case _:
+            return None
+
+
+def _past(type_: Type) -> EvaluationError:
+    return EvaluationError("overflow", f"the value is out of the range of {type_}")
+
+
+def _narrowed(operand: Any, target: IntegerType) -> Outcome:
+    try:
+        return Outcome(pc.cast(operand, arrow_type(target)))
+    except pa.ArrowInvalid:
+        return in_range(unbounded(operand), target, operand)
+
+
+def _truncated(operand: Any, target: IntegerType) -> Outcome:
+    """Doubles without what is after the point."""
+    return _whole_reals(np.trunc(numbers(operand)), target, _past(target), operand)
+
+
+def _whole_reals(
+    values: NDArray[np.float64], target: Type, error: EvaluationError, operand: Any
+) -> Outcome:
+    """Doubles that are whole numbers as integers; those out of range fail."""
+    bounds = target if isinstance(target, IntegerType) else BIGINT
+    # One more than the greatest is a power of two, so it is a double.
+    beyond = ~((values >= float(bounds.least)) & (values < float(bounds.greatest + 1)))
+    failures = None
+    if beyond.any():
+        failures = Failures.where(present(beyond, operand), error)
+        values = np.where(beyond, 0.0, values)
+    return failing(column(values.astype(np.int64), nulls(operand), target), failures)
+
+
+def _seconds(operand: Any) -> Outcome:
+    """Doubles as seconds since the epoch, cut to microseconds."""
+    given = numbers(operand)
+    strange: Mask = ~np.isfinite(given)
+    with np.errstate(over="ignore", invalid="ignore"):
+        micros = np.trunc(given * SECOND)
+    outcome = _whole_reals(np.where(strange, 0.0, micros), TIMESTAMP, _past(TIMESTAMP), operand)
+    if not strange.any():
+        return outcome
+    error = EvaluationError("bad-cast", f"a number that is not finite is no {TIMESTAMP}")
+    failures = Failures.where(present(strange, operand), error)
+    return failing(outcome.values, outcome.failures, failures)
+
+
+def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) -> Outcome | None:
+    digits = len(str(source.greatest))
+    if digits + target.scale > 38:
+        return None
+    between = pc.cast(operand, pa.decimal128(digits + target.scale, target.scale))
+    try:
+        return Outcome(pc.cast(between, arrow_type(target)))
+    except pa.ArrowInvalid:
+        return None
+
+
+def _rescaled(source: DecimalType, target: DecimalType, operand: Any) -> Outcome:
+    """Decimals with other digits, rounded half up."""
+    try:
+        if target.scale < source.scale:
+            rounded = pc.round(operand, ndigits=target.scale, round_mode=_HALF_UP)
+            return Outcome(pc.cast(rounded, arrow_type(target)))
+        return Outcome(pc.cast(operand, arrow_type(target)))
+    except pa.ArrowInvalid:
+        return _by_value(source, target, UTC, operand)
+
+
+def _decimal_to_integer(target: IntegerType, operand: Any) -> Outcome | None:
+    try:
+        return Outcome(pc.cast(pc.trunc(operand), arrow_type(target)))
+    except pa.ArrowInvalid:
+        return None
+
+
+def _decimal_to_double(source: DecimalType, operand: Any) -> Outcome | None:
+    """Unscaled numbers that are doubles, divided by a power of ten that is one: rounded once."""
+    if source.scale > _EXACT_POWER or len(operand) == 0:
+        return None
+    halves = np.frombuffer(operand.buffers()[1], np.int64)
+    halves = halves[2 * operand.offset : 2 * (operand.offset + len(operand))].reshape(-1, 2)
+    low, high = halves[:, 0], halves[:, 1]
+    absent = nulls(operand)
+    small = (high == (low >> 63)) & (np.abs(low) <= 2**53)
+    if not (small if absent is None else small | absent).all():
+        return None
+    return Outcome(reals(low / 10.0**source.scale, absent))
+
+
+def _as_micros(operand: Any) -> Any:
+    """Microseconds as decimals of seconds."""
+    units = pc.cast(operand, pa.decimal128(38, 0))
+    return pa.Array.from_buffers(pa.decimal128(38, 6), len(units), units.buffers())

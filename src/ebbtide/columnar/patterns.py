@@ -1,0 +1,126 @@
+"""LIKE, and functions of regular expressions.
+
+A LIKE whose pattern is the same on all rows is Arrow's; regular expressions are matched one value
+at a time, because Arrow's do not know all of Java's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ebbtide.columnar.arrays import each, is_scalar, present
+from ebbtide.columnar.regex import compiled, expanded
+from ebbtide.columnar.signature import Implementation, bad_argument, by_value
+from ebbtide.columnar.vectors import Failures, Outcome, failing
+from ebbtide.core.types import BOOLEAN, STRING
+from ebbtide.errors import EvaluationError
+
+ANY_TEXT, ANY_CHARACTER = "%", "_"
+
+
+def like(escape: str, text: Any, pattern: Any) -> Outcome:
+    """Whether texts have the form of patterns."""
+    if is_scalar(pattern):
+        try:
+            return Outcome(_like_one(text, _parts(pattern.as_py(), escape)))
+        except EvaluationError as error:
+            mask = present(True, text)
+            return failing(pa.nulls(len(text), pa.bool_()), Failures.where(mask, error))
+
+    def decide(given: str, form: str) -> bool:
+        return _form(form, escape).fullmatch(given) is not None
+
+    return each(decide, (STRING, STRING), BOOLEAN, text, pattern)
+
+
+@lru_cache(maxsize=1000)
+def _parts(pattern: str, escape: str) -> tuple[tuple[bool, str], ...]:
+    return tuple(_scanned(pattern, escape))
+
+
+def _scanned(pattern: str, escape: str) -> Iterator[tuple[bool, str]]:
+    """The characters of a pattern, each with whether it stands for others."""
+    place = 0
+    while place < len(pattern):
+        character = pattern[place]
+        if character == escape:
+            place += 1
+            if pattern[place : place + 1] not in (ANY_TEXT, ANY_CHARACTER, escape):
+                raise bad_argument(f"in {pattern!r} the escape {escape!r} precedes no _, % or it")
+            yield False, pattern[place]
+        else:
+            yield character in (ANY_TEXT, ANY_CHARACTER), character
+        place += 1
+
+
+def _like_one(text: Any, parts: tuple[tuple[bool, str], ...]) -> Any:
+    """LIKE of one pattern: a search for text where it has ``%`` at its ends only."""
+    stars = [part == (True, ANY_TEXT) for part in parts]
+    opens, closes = bool(stars[:1] == [True]), bool(stars[1:][-1:] == [True])
+    inner = parts[opens : len(parts) - closes]
+    if any(special for special, _ in inner):
+        return pc.match_substring_regex(text, pattern=rf"(?s)\A(?:{_expression(parts)})\z")
+    plain = "".join(character for _, character in inner)
+    if opens and (closes or not inner):
+        return pc.match_substring(text, pattern=plain)
+    if opens:
+        return pc.ends_with(text, pattern=plain)
+    if closes:
+        return pc.starts_with(text, pattern=plain)
+    return pc.equal(text, pa.scalar(plain))
+
+
+def _expression(parts: tuple[tuple[bool, str], ...]) -> str:
+    return "".join(
+        {ANY_TEXT: ".*", ANY_CHARACTER: "."}[character] if special else re.escape(character)
+        for special, character in parts
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _form(pattern: str, escape: str) -> re.Pattern[str]:
+    return re.compile(_expression(_parts(pattern, escape)), re.DOTALL)
+
+
+def _extract(text: str, pattern: str, group: int = 1) -> str:
+    match = compiled(pattern).search(text)
+    if match is None:
+        return ""
+    if not 0 <= group <= match.re.groups:
+        raise bad_argument(f"there is no group {group} in {pattern!r}")
+    return match[group] or ""
+
+
+def _replace(text: str, pattern: str, replacement: str, position: int = 1) -> str:
+    if position < 1:
+        raise bad_argument(f"a position is 1 or more, not {position}")
+    kept, rest = text[: position - 1], text[position - 1 :]
+    return kept + compiled(pattern).sub(lambda match: expanded(replacement, match), rest)
+
+
+def _split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
+    """Java's split: an empty match at the very beginning splits nothing off."""
+    parts: list[str] = []
+    start = 0
+    for match in compiled(pattern).finditer(text):
+        if 0 < limit == len(parts) + 1:
+            break
+        if match.end() == 0 or (pattern == "" and match.start() == len(text)):
+            continue
+        parts.append(text[start : match.start()])
+        start = match.end()
+    return (*parts, text[start:])
+
+
+PATTERNS: dict[str, Implementation] = {
+    "RLIKE": by_value(lambda text, pattern: compiled(pattern).search(text) is not None),
+    "REGEXP_EXTRACT": by_value(_extract),
+    "REGEXP_REPLACE": by_value(_replace),
+    "SPLIT": by_value(_split),
+}
