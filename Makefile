@@ -18,7 +18,7 @@ spread := --numprocesses=2 --dist=loadgroup
 # nothing that loads Spark, Arrow or Numba.
 quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers tests/regressions) \
   $(addprefix src/ebbtide/,core algebra reference sql analysis drawing builder.py) \
-  --ignore=tests/unit/state --ignore=tests/unit/runtime --ignore=tests/unit/cli
+  --ignore=tests/unit/state --ignore=tests/unit/engine --ignore=tests/unit/cli
 
 .PHONY: help test unit check properties bench bench-peers demo docs drawings wheel format lock clean java
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.balance import BALANCE, SCRIPT, assert_balanced, settled, transfers
-from tests.local import Fed, LocalRunner
+from tests.histories import Fed
+from tests.in_process import InProcess
 
 from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
@@ -21,14 +22,14 @@ def test_the_total_is_zero_after_every_step(tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
     query = engine.query(BALANCE, "balance")
-    runner = LocalRunner(lower(query.analysis.plan), str(tmp_path / "local"), 3)
+    runner = InProcess(lower({"q": query.analysis.plan}), str(tmp_path / "local"), 3)
     output: tuple[Change, ...] = ()
     place, shown = 0, 0
     for rows in transfers(STEPS, seed=3):
         arrivals = tuple(Arrival(Op.INSERT, row, place + i) for i, row in enumerate(rows))
         place += len(rows)
         manifest = runner.step({"transfers": Fed(arrivals)})
-        now = manifest.details["now"]
+        now = manifest.record.now
         output = consolidate((*output, *runner.emitted(manifest)))
         if now > NEG_INF:
             assert_balanced(output, now)

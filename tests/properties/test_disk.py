@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.disk import LAST, PASSING, QUERIES, SCRIPT, SOURCES, STEPS, allowed, operations, sizes
-from tests.local import Fed, LocalRunner
+from tests.histories import Fed
+from tests.in_process import InProcess
 
 from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
@@ -28,8 +29,8 @@ def fed(step: int, place: int) -> dict[str, Fed]:
 def test_disk_use_returns_to_that_of_an_empty_query(name: str, tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
-    lowered = lower(engine.query(QUERIES[name], "q").analysis.plan)
-    full, empty = (LocalRunner(lowered, str(tmp_path / word), 2) for word in ("full", "empty"))
+    lowered = lower({"q": engine.query(QUERIES[name], "q").analysis.plan})
+    full, empty = (InProcess(lowered, str(tmp_path / word), 2) for word in ("full", "empty"))
     for step in range(STEPS):
         full.step(fed(step, step * 2 * COUNT))
         empty.step({})

@@ -25,7 +25,7 @@ from tests.histories import (
     history,
     without_refused,
 )
-from tests.local import LocalRunner
+from tests.in_process import InProcess
 
 from ebbtide.algebra.combination import AntiJoin, Join, Product
 from ebbtide.algebra.expression import Comparison
@@ -49,7 +49,7 @@ _CASES = {"quick": 20, "ci": 100, "long": 3000}[Config.from_environment().profil
 
 def lowered(plan: Relation) -> Lowered:
     """The plan as the engine runs it; what it refuses by name is no case."""
-    return lower(analyse(plan).plan)
+    return lower({"q": analyse(plan).plan})
 
 
 def judge(plan: Relation, seed: int, steps: int, shards: int, collects: bool) -> None:
@@ -63,11 +63,11 @@ def judged(plan: Relation, history: History, shards: int, collects: bool) -> tup
     oracle = Oracle.of(declarations_of(plan))
     output: tuple[Change, ...] = ()
     with TemporaryDirectory() as root:
-        runner = LocalRunner(lowered(plan), root, shards, collects)
+        runner = InProcess(lowered(plan), root, shards, collects)
         for fed in history:
             oracle.take(fed)
             manifest = runner.step(fed)
-            now = manifest.details["now"]
+            now = manifest.record.now
             emitted = runner.emitted(manifest)
             assert all(change.valid_from <= now for change in emitted)
             output = consolidate((*output, *emitted))

@@ -61,7 +61,7 @@ class Claim:
 def claims_of(plan: Relation) -> dict[tuple[str, str], Claim]:
     """The claims about a plan, by the operator and the area at run time."""
     analysis = analyse(plan)
-    lowered = lower(analysis.plan)
+    lowered = lower({"q": analysis.plan})
     operators = [o for o in lowered.physical.operators if not o.name.startswith("admission")]
     found = {}
     for operator, node in zip(operators, stateful(analysis.root), strict=True):

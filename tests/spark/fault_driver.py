@@ -24,11 +24,11 @@ from ebbtide.compile.physical import Operator
 from ebbtide.engine import starting
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
+from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.program.run import Run
 from ebbtide.sinks import Files
-from ebbtide.kernels.admission.kernel import Admission
-from ebbtide.spark import step
-from ebbtide.spark.entry import Arrivals
+from ebbtide.spark import transport
+from ebbtide.spark.entry import Entry
 from ebbtide.state import area
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.manifest import Manifests
@@ -156,7 +156,7 @@ class FaultyFiles(Files):
 
 def put_faults_in(control: str) -> None:
     """Wraps what the engine calls."""
-    lower, tagged, frozen = starting.lower, Arrivals.tagged, step._frozen
+    lower, tagged, filled = starting.lower, Entry.tagged, transport.filled
     commit, delete, run_step = Manifests.commit, DirectoryStore.delete, Run.run_step
 
     def faulty(operator: Operator) -> Operator:
@@ -170,7 +170,7 @@ def put_faults_in(control: str) -> None:
         operators = tuple(map(faulty, plain.physical.operators))
         return replace(plain, physical=replace(plain.physical, operators=operators))
 
-    def scanned(self: Arrivals, rows: DataFrame) -> DataFrame:
+    def scanned(self: Entry, rows: DataFrame) -> DataFrame:
         return tagged(self, rows.mapInArrow(Scanning(control), rows.schema))
 
     def committed(self: Manifests, manifest: Any) -> None:
@@ -192,8 +192,8 @@ def put_faults_in(control: str) -> None:
         return wrapped
 
     starting.lower = lowered
-    step._frozen = then(frozen, "frozen")
-    Arrivals.tagged = scanned  # type: ignore[method-assign]
+    transport.filled = then(filled, "frozen")
+    Entry.tagged = scanned  # type: ignore[method-assign]
     Manifests.commit = committed  # type: ignore[method-assign]
     DirectoryStore.delete = deleted  # type: ignore[method-assign]
     Run.run_step = then(run_step, "ended")  # type: ignore[method-assign]

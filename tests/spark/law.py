@@ -5,39 +5,34 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from tests.histories import Fed, Oracle
 
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.reference import evaluate
-from ebbtide.spark.types import arrow_type
-from ebbtide.state.batch import batch_schema, concat, to_changes
+from ebbtide.state.batch import to_changes
 from ebbtide.store.journal import Journal
 from ebbtide.testing import assert_snapshot_equal
 
 
 def emitted(query: Query) -> tuple[Change, ...]:
     """All changes that a query has emitted, from its archive; none before its time had come."""
-    root = Path(query.engine.root_of(query.name))
-    schema = batch_schema([arrow_type(column.type) for column in query.schema])
-    tables = []
-    for entry in Journal(str(root)).entries():
-        step = concat([pq.read_table(root / file).cast(schema) for file in entry.output], schema)
-        assert all(change.valid_from <= entry.now for change in to_changes(step))
-        tables.append(step)
-    return consolidate(to_changes(concat(tables, schema)))
+    found: list[Change] = []
+    for record in query.view.records():
+        step = to_changes(query.view.table(record))
+        assert all(change.valid_from <= record.nows[query.name] for change in step)
+        found += step
+    return consolidate(found)
 
 
 def check(engine: Engine, query: Query, oracle: Oracle) -> None:
     """The law, after a step."""
     latest = Journal(engine.root_of(query.name)).latest()
     assert latest is not None
-    now = latest.details["now"]
+    now = latest.record.nows[query.name]
     expected = evaluate(query.bound.plan, oracle.accepted, now)
     assert_snapshot_equal(emitted(query), until(expected, now), now)
 

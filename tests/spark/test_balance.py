@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from tests.balance import BALANCE, SCRIPT, assert_balanced, settled, transfers
 
@@ -22,17 +21,17 @@ MOST_FILES = 400
 def test_the_total_is_zero_after_every_step(spark: SparkSession, tmp_path: Path) -> None:
     engine = Engine(tmp_path, spark=spark, shards=2)
     engine.execute(SCRIPT)
-    engine.query(BALANCE, "balance").start()
+    query = engine.query(BALANCE, "balance")
+    query.start()
     root = Path(engine.root_of("balance"))
     output: tuple[Change, ...] = ()
     shown = 0
     for rows in transfers(STEPS, seed=3):
         engine.feed("transfers", rows)
         manifest = engine.step()["balance"]
-        files = [root / written["file"] for written in manifest.details["output"]]
-        new = [change for file in files for change in to_changes(pq.read_table(file))]
+        new = to_changes(query.view.table(manifest.record))
         output = consolidate((*output, *new))
-        now = manifest.details["now"]
+        now = manifest.record.now
         if now > NEG_INF:
             assert all(change.valid_from <= now for change in new)
             assert_balanced(output, now)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from ebbtide.engine.readers import snapshot
 from tests.spark.files import put
 
 from cli_story import SCRIPT, STEPS
@@ -19,7 +20,6 @@ from commands import Said
 from docs import ROOT, blocks
 from ebbtide.core.time import SECOND, format_instant
 from ebbtide.engine.location import Location
-from ebbtide.engine.readers import snapshot
 
 PAGE = ROOT / "docs/reference/command.md"
 PROGRAM = [sys.executable, "-m", "ebbtide.cli"]

@@ -117,7 +117,7 @@ def test_fed_rows_beside_files(spark: SparkSession, tmp_path: Path) -> None:
     # As if the last step had been killed before Spark took it for done: it is not run again.
     last = run.status.version
     for name in (f"{last}", f".{last}.crc"):
-        (tmp_path / "state/queries/mixed/checkpoint/commits" / name).unlink(missing_ok=True)
+        (tmp_path / "state/programs/mixed/checkpoint/commits" / name).unlink(missing_ok=True)
     engine.feed("r", [(3, 13 * SECOND)])
     put(tmp_path / "l", 1, as_json(["a", "at"], [(3, 13 * SECOND)]))
     again = made(spark, tmp_path, clock, *streams)

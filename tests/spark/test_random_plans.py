@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +22,6 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from tests.histories import History, Oracle, accepted, cut, history, without_refused
-from tests.local import uncollected
 from tests.spark.law import check, emitted, feed
 
 from ebbtide.algebra.kind import Kind
@@ -32,7 +31,7 @@ from ebbtide.analysis import analyse
 from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
 from ebbtide.core.change import Change
-from ebbtide.dataflow.stages import Staging
+from ebbtide.dataflow.step import Stepper
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
@@ -107,7 +106,7 @@ class Planned(Query):
 def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs the plan, with a kernel or more, but not too many."""
     try:
-        return 0 < len(lower(analyse(plan).plan).nodes) <= OPERATORS
+        return 0 < len(lower({"q": analyse(plan).plan}).nodes) <= OPERATORS
     except UnsupportedError:
         return False
 
@@ -167,12 +166,12 @@ def started(
 
 @contextmanager
 def collecting_nothing() -> Iterator[None]:
-    times = Staging.times
+    step = Stepper.step
 
-    def kept(*given: Any) -> Any:
-        return uncollected(times(*given))
+    def kept(self: Stepper, *given: Any) -> Any:
+        return step(replace(self, collects=False), *given)
 
-    with patch.object(Staging, "times", kept):
+    with patch.object(Stepper, "step", kept):
         yield
 
 

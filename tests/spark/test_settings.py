@@ -60,5 +60,5 @@ def test_rows_with_text_are_sent_by_their_size(spark: SparkSession, tmp_path: Pa
         ("SELECT k, SUM(v) AS x FROM s [RANGE 9 SECONDS] GROUP BY k", True),
     ):
         run = engine.query(sql).start()
-        assert run.lowered.physical.has_fixed_rows is fixed
+        assert run.program.lowered.physical.has_fixed_rows is fixed
     engine.stop()

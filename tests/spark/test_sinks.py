@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from ebbtide.engine.engine import Engine
-from ebbtide.sinks import Files, Memory
 from ebbtide.errors import QueryError, SourceError, StateError
+from ebbtide.sinks import Files, Memory
 
 SCRIPT = """
 CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)

@@ -62,7 +62,7 @@ class Victim:
     @staticmethod
     def root_of(data: Path, place: str = fault_driver.NAME) -> Path:
         """The directory of the query."""
-        return data / place / "queries" / fault_driver.NAME
+        return data / place / "programs" / fault_driver.NAME
 
     @property
     def said(self) -> str:

@@ -87,7 +87,7 @@ def _steps(spark: SparkSession, data: Path, sql: str, root: Path) -> tuple[float
     before = _jobs(spark)
     run = engine.query(sql, name="steps").start(trigger={"availableNow": True})
     run.await_termination()
-    query: Any = run.streaming
+    query: Any = run.streaming  # type: ignore[attr-defined]
     found = _milliseconds(query), (_jobs(spark) - before) / len(query.recentProgress)
     run.stop()
     return found

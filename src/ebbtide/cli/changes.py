@@ -18,14 +18,12 @@ def command(view: str, since: int | None, location: str, format_: str) -> None:
 
     A negative change takes back what an earlier one said of the same interval.
     """
-    from ebbtide.store.readers import changes
-
     query = location_of(location).query(view)
     schema = query.bound.schema
     times = [Column("valid_from", INSTANT), Column("valid_to", INSTANT)]
     counts = [Column("diff", COUNT), Column("step", COUNT)]
     rows = (
         (*change.row, change.valid_from, change.valid_to, change.diff, step)
-        for step, change in changes(query.root, schema, since)
+        for step, change in query.view.changes(since)
     )
     show([*columns_of(schema), *times, *counts], rows, format_)

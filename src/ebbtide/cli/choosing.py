@@ -17,9 +17,9 @@ from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Strea
 from ebbtide.cli.scripts import Script
 from ebbtide.core.tree import find
 from ebbtide.engine.query import Query
+from ebbtide.engine.starting import is_stream
 from ebbtide.errors import EbbtideError, QueryError, SourceError, Span, StateError
 from ebbtide.spark.paths import check_path
-from ebbtide.spark.sources import is_stream
 from ebbtide.sql.catalog import StreamEntry, TableEntry, ViewEntry
 from ebbtide.sql.parser import parse
 from ebbtide.sql.syntax import CreateStream, CreateTable, CreateView

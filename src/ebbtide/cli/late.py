@@ -31,8 +31,8 @@ def command(stream: str, location: str, format_: str) -> None:
         raise BindError("not-a-source", f'"{entry.name}" is a view, which has no rows of its own')
     columns = [Column(name, TEXT) for name in ("reason", "row", "op")]
     rows = (
-        (row.reason, row.row, row.op, row.step, query.name)
-        for query in known
-        for row in unused(query.root, stream)
+        (row.reason, row.row, row.op, row.step, program)
+        for program, root in sorted({query.program: query.root for query in known}.items())
+        for row in unused(root, stream)
     )
     show([*columns, Column("step", COUNT), Column("query", TEXT)], rows, format_)

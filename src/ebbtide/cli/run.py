@@ -52,6 +52,8 @@ def command(
 ) -> int:
     """Run the script FILE: its queries, and the views that nothing else in it reads.
 
+    They run as one program: all of them show the same step.
+
     It goes on where it stopped before. Without --until-caught-up or --for it runs until Ctrl-C,
     which lets the step at work finish; a second Ctrl-C does not wait.
 
@@ -73,21 +75,28 @@ def command(
         check_location(engine.location)
         for text in texts:
             click.echo(text)
-        code = Session(engine, queries, until_caught_up, limit, beat).run()
+        name = program_name(file, queries)
+        code = Session(engine, queries, name, until_caught_up, limit, beat).run()
     _results(queries, location)
     return code
+
+
+def program_name(file: str, queries: Sequence[Query]) -> str:
+    """The name of the program that a script is: its one query's, or that of its file."""
+    if len(queries) == 1:
+        return queries[0].name
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", os.path.splitext(os.path.basename(file))[0])
+    return stem.lstrip(".-") or "script"
 
 
 def _results(queries: Sequence[Query], location: str) -> None:
     """Shows small answers, and says where the others are."""
     from ebbtide.cli.display import moment
     from ebbtide.cli.showing import columns_of, show
-    from ebbtide.store.readers import kept_entries, last_now, snapshot
 
     for query in queries:
-        root = query.engine.root_of(query.name)
-        now = last_now(kept_entries(root))
-        rows = snapshot(root, query.schema, now)
+        now = query.view.now(query.view.records())
+        rows = query.view.snapshot(now)
         click.echo(f"\n{query.name}{f' at {moment(now)}' if is_finite(now) else ''}:")
         if len(rows) <= _FEW:
             show(columns_of(query.schema), rows, "table")

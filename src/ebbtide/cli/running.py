@@ -31,18 +31,20 @@ _LOOK = 0.25
 
 
 class Session:
-    """The queries of a script on one engine, from their start to their end."""
+    """The queries of a script as one program, from its start to its end."""
 
     def __init__(
         self,
         engine: Engine,
         queries: Sequence[Query],
+        name: str,
         until_caught_up: bool = False,
         limit: float | None = None,
         heartbeat: str | None = None,
     ) -> None:
         self.engine = engine
         self.queries = queries
+        self.name = name
         self.until_caught_up = until_caught_up
         self.limit = limit
         self.heartbeat = heartbeat
@@ -58,8 +60,7 @@ class Session:
                 shown.say("Starting Spark ...")
                 self.engine.spark  # noqa: B018 - starts it
                 with self._logged(), self._interruptible(shown):
-                    runs = [self._started(query) for query in self.queries]
-                    self._watch(shown, [Watch(run) for run in runs])
+                    self._watch(shown, [Watch(self._started())])
             except Exception as error:
                 if not self.ending.is_set() or isinstance(error, EbbtideError):
                     raise
@@ -71,11 +72,13 @@ class Session:
         interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
         return INTERRUPTED if interrupted else DONE
 
-    def _started(self, query: Query) -> Run:
+    def _started(self) -> Run:
         trigger = {"availableNow": True} if self.until_caught_up else None
-        run = query.start(trigger=trigger, heartbeat=self.heartbeat)
-        if run.streaming is None and Journal(run.root).latest() is None:
-            run.step(self.engine.spark)  # all of it is there from the start
+        run = self.engine.start(
+            *self.queries, name=self.name, trigger=trigger, heartbeat=self.heartbeat
+        )
+        if run.fed_by_hand and Journal(run.root).latest() is None:
+            run.step()  # all of it is there from the start
         return run
 
     def _watch(self, shown: Display, watches: Sequence[Watch]) -> None:
@@ -99,13 +102,13 @@ class Session:
 
     @staticmethod
     def _comes_on(run: Run) -> bool:
-        return run.streaming is not None and run.active
+        return not run.fed_by_hand and run.active
 
     @staticmethod
     def _check(watches: Sequence[Watch]) -> None:
         """Tells of a run that has failed."""
         for watch in watches:
-            if watch.run.streaming is not None and not watch.run.active:
+            if not watch.run.fed_by_hand and not watch.run.active:
                 watch.run.await_termination()
 
     @contextmanager

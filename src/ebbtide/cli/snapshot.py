@@ -19,9 +19,6 @@ def command(view: str, at: str | None, location: str, format_: str) -> None:
 
     VIEW is the name of a view or of a query that ebbtide run has run.
     """
-    from ebbtide.store.readers import snapshot
-
     moment = None if at is None else instant(at, zone())
     query = location_of(location).query(view)
-    schema = query.bound.schema
-    show(columns_of(schema), snapshot(query.root, schema, moment), format_)
+    show(columns_of(query.bound.schema), query.view.snapshot(moment), format_)

@@ -57,7 +57,7 @@ def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
     from ebbtide.engine.state_report import holdings
     from ebbtide.store.readers import progress
 
-    now, reached = progress(query.root)
+    now, reached = progress(query.root, query.name)
     frontier = NEG_INF if reached is None else reached
     yield f"{query.name}: now {moment(now)}, progress {moment(frontier)}"
     said = ""
@@ -94,7 +94,7 @@ def _rows(query: StoredQuery, segments: bool) -> Iterator[Row]:
     from ebbtide.engine.state_report import holdings
     from ebbtide.store.readers import progress
 
-    now, _ = progress(query.root)
+    now, _ = progress(query.root, query.name)
     for holding in holdings(query):
         name = query.name, holding.what, holding.area
         if not segments:

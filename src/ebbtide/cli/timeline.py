@@ -39,7 +39,7 @@ def command(view: str, output: str | None, since: str | None, location: str) -> 
     query = location_of(location).query(view)
     first = NEG_INF if since is None else instant(since, zone())
     bars = [bar for bar in _bars(query) if bar.valid_to > first]
-    now, reached = progress(query.root)
+    now, reached = progress(query.root, query.name)
     if output is None:
         lines = drawn(lanes_of(bars), now, shutil.get_terminal_size().columns)
         console().print("\n".join(lines), soft_wrap=True)
@@ -53,7 +53,6 @@ def command(view: str, output: str | None, since: str | None, location: str) -> 
 
 def _bars(query: StoredQuery) -> list[Bar]:
     from ebbtide.drawing import Bar
-    from ebbtide.store.readers import changes
 
     columns, its_zone = columns_of(query.bound.schema), zone()
     return [
@@ -66,7 +65,7 @@ def _bars(query: StoredQuery) -> list[Bar]:
             change.valid_to,
             change.diff,
         )
-        for _, change in changes(query.root, query.bound.schema)
+        for _, change in query.view.changes()
     ]
 
 

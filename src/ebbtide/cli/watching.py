@@ -6,14 +6,13 @@ only rates are taken here, between two looks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.program.run import Run
 from ebbtide.store.frontiers import restored
-from ebbtide.store.journal import Entry, Journal
+from ebbtide.store.journal import Journal
+from ebbtide.store.record import StepRecord
 
 _RECENT = 30.0
 """Rates are those of so many seconds."""
@@ -76,7 +75,7 @@ class Watch:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.declarations = run.lowered.declarations
+        self.declarations = run.program.lowered.declarations
         sources = [SourceProgress(declaration.name) for declaration in self.declarations]
         self.seen = QueryProgress(run.name, sources)
 
@@ -98,19 +97,16 @@ class Watch:
             source.look(seconds)
         return self.seen.version > before
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, record: StepRecord) -> None:
         seen = self.seen
-        seen.version, seen.now, seen.seconds = entry.version, entry.now, entry.seconds
-        seen.emitted += entry.emitted
-        seen.refused += entry.refused
-        seen.rows_stored, seen.bytes_stored = _stored(entry.metrics.values())
-        for source, came in zip(seen.sources, entry.came, strict=False):
-            source.rows += came["rows"]
-            source.late += came["late"]
-            if came["oldest"] is not None:
-                source.oldest = min(source.oldest, came["oldest"])
-
-
-def _stored(metrics: Sequence[Any] | Any) -> tuple[int, int]:
-    found = list(metrics)
-    return sum(m["rows_stored"] for m in found), sum(m["bytes_stored"] for m in found)
+        seen.version, seen.now, seen.seconds = record.version, record.now, record.seconds
+        seen.emitted += sum(w.rows for files in record.output.values() for w in files)
+        seen.refused += sum(written.rows for written in record.unused)
+        seen.rows_stored = sum(counts.rows_stored for counts in record.operators.values())
+        seen.bytes_stored = sum(counts.bytes_stored for counts in record.operators.values())
+        for source in seen.sources:
+            came = record.came[source.name]
+            source.rows += came.rows
+            source.late += came.late
+            if came.oldest is not None:
+                source.oldest = min(source.oldest, came.oldest)

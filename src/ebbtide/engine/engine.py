@@ -212,13 +212,11 @@ class Engine:
         step = max((manifest.version for manifest in latest if manifest), default=None)
         return {q.name: self.host.snapshot(q.view, moment, step) for q in queries}
 
-    def late(self, name: str) -> DataFrame:
+    def late(self, name: str) -> Any:
         """The rows of a source that were not used, each with its reason."""
-        from ebbtide.engine.answers import unused
-
         entry = self._source(name)
-        roots = {query: run.root for query, run in self._runs.items()}
-        return unused(self.spark, roots, entry.name)
+        roots = {program: run.root for program, run in self._runs.items()}
+        return self.host.unused(roots, entry.name)
 
     def stop(self) -> None:
         """Stops all queries, and Spark if this engine started it."""

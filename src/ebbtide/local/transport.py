@@ -63,7 +63,7 @@ class LocalTransport:
         places = [_place(route, key) for key in route.keys]
         made = pipe(changes)
         if None not in places:
-            _spread(route.tag, made, key_hash(made, places), shards)
+            _spread(route.tag, made, places, shards)
             return
         # Keys that the route does not carry are looked at before its pipe, row by row.
         keys = [Columnar(key, given)(changes) for key in route.keys]
@@ -99,7 +99,7 @@ class LocalEntered:
                 said += told
             for tag, changes in sent:
                 places = [_place(routes[tag], key) for key in routes[tag].keys]
-                _spread(tag, changes, key_hash(changes, places), self.shards)
+                _spread(tag, changes, places, self.shards)
         return said
 
 
@@ -114,7 +114,9 @@ def _place(route: Route, key: Any) -> Any:
     return route.pipe.columns.index(key) if key in route.pipe.columns else None
 
 
-def _spread(tag: int, changes: Any, hashes: Any, shards: Shards) -> None:
+def _spread(tag: int, changes: Any, keys: Sequence[int], shards: Shards) -> None:
+    """Changes to the shards of their keys; those without keys are all in the first."""
+    hashes = key_hash(changes, keys) if keys else np.zeros(changes.num_rows, np.uint64)
     goes = hashes % np.uint64(len(shards))
     for number, shard in enumerate(shards):
         mine = changes.filter(pa.array(goes == number))

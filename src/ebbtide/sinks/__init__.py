@@ -56,7 +56,7 @@ def _by_word() -> dict[str, Any]:
     """The sinks that need nothing more than their word."""
     modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
     classes = (value for module in modules for value in vars(module).values())
-    return {c.word: c for c in classes if isinstance(c, type) and isinstance(_word(c), str)}
+    return {_word(c): c for c in classes if isinstance(c, type) and isinstance(_word(c), str)}
 
 
 def _word(class_: type) -> Any:

@@ -11,11 +11,6 @@ from commands import Command, Said
 from ebbtide import Engine
 from ebbtide.cli.app import ebbtide
 from ebbtide.cli.failing import told
-from ebbtide.compile.lowering import lower
-from ebbtide.core.admission import Arrival, Op
-from ebbtide.core.time import instant
-from ebbtide.engine.script import write_script
-from local import Fed, LocalRunner
 
 
 @pytest.fixture
@@ -43,19 +38,12 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def location(script: Path) -> Path:
     """Where the view ``means`` has run for two steps; of the second, a row was too late."""
-    engine = Engine("ebbtide")
-    engine.execute(SCRIPT)
-    query = engine.query("SELECT * FROM means", name="means")
-    root = Path(engine.root_of("means"))
-    root.mkdir(parents=True)
-    write_script(str(root), engine.declared, query.text)
-    runner = LocalRunner(lower(query.analysis.plan), str(root), shards=2)
-    offset = 0
+    engine = Engine("ebbtide", transport="local")
+    # Rows are fed here, and read from files where the command runs.
+    engine.execute(SCRIPT.replace("  FROM FILES 'data/traffic' FORMAT json", ""))
+    run = engine.query("SELECT * FROM means", name="means").start()
     for rows in STEPS:
-        arrivals = []
-        for section, speed, at in rows:
-            row = (section, speed, instant(f"2026-01-01 {at}"))
-            arrivals.append(Arrival(Op.INSERT, row, offset))
-            offset += 1
-        runner.step({"traffic": Fed(tuple(arrivals))})
+        engine.feed("traffic", [(s, v, f"2026-01-01 {at}") for s, v, at in rows])
+        engine.step()
+    run.stop()
     return Path("ebbtide")

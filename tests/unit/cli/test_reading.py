@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_the_users_error(
 
 
 def test_a_lost_or_damaged_file_is_told(location: Path, command: Command) -> None:
-    files = sorted((location / "queries/means/output").iterdir())
+    files = sorted((location / "programs/means/output/means").iterdir())
     files[0].write_bytes(b"PAR1 nothing")
     damaged = command("snapshot", "means")
     assert damaged.code == 1

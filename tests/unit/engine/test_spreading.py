@@ -11,7 +11,8 @@ from ebbtide import Engine
 from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.change import Change, consolidate
-from local import Fed, LocalRunner
+from histories import Fed
+from in_process import InProcess
 
 SCRIPT = """
 CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at);
@@ -32,11 +33,13 @@ SECOND = 1_000_000
 def test_linear_output_spreads(text: str, tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
-    runner = LocalRunner(lower(engine.query(text).analysis.plan), str(tmp_path / "local"), shards=4)
+    lowered = lower({"q": engine.query(text).analysis.plan})
+    runner = InProcess(lowered, str(tmp_path / "local"), shards=4)
     rows = tuple(Arrival(Op.INSERT, (a, SECOND), a) for a in range(84))
     manifest = runner.step({"s": Fed(rows), "t": Fed(rows)})
     streams = 2 if "UNION ALL SELECT a" in text else 1
     expected = [Change((b,), SECOND, 6 * SECOND, 4 * streams) for b in range(1, 21)]
     assert Counter(consolidate(runner.emitted(manifest))) == Counter(expected)
-    shards = {written["file"].split("-")[1] for written in manifest.details["output"]}
+    files = [str(written.file) for written in manifest.record.output["q"]]
+    shards = {Path(file).name.split("-")[0] for file in files}
     assert shards == {"0", "1", "2", "3"}

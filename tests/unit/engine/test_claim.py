@@ -10,17 +10,14 @@ from ebbtide.errors import StateError
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.lock import Claim
 from ebbtide.store.manifest import Manifest, Manifests
+from ebbtide.store.record import StepRecord, Written
 
-STEP = {
-    "now": 5,
-    "kept": True,
-    "output": [{"file": "output/output-0-0-ab.parquet", "rows": 1}],
-    "unused": [{"file": "unused/unused-0-0-cd.parquet", "rows": 1}],
-    "metrics": {},
-    "positions": {},
-    "sources": {},
-    "seconds": 0.5,
-}
+STEP = StepRecord(
+    version=0,
+    nows={"q": 5},
+    output={"q": (Written("output/q/0-0-ab.parquet", 1),)},
+    unused=(Written("unused/0-0-cd.parquet", 1),),
+)
 
 
 def put(root: Path, *names: str) -> set[str]:
@@ -32,20 +29,20 @@ def put(root: Path, *names: str) -> set[str]:
 
 def test_what_a_crash_left_is_gone_and_nothing_else(tmp_path: Path) -> None:
     claim = Claim(str(tmp_path), "q")
-    Manifests(DirectoryStore(f"{tmp_path}/state")).commit(Manifest(0, 1, details=STEP))
+    Manifests(DirectoryStore(f"{tmp_path}/state")).commit(Manifest(0, 1, record=STEP))
     kept = put(
         tmp_path,
-        "output/output-0-0-ab.parquet",
-        "unused/unused-0-0-cd.parquet",
+        "output/q/0-0-ab.parquet",
+        "unused/0-0-cd.parquet",
         "timings/join1-0.json",
         "clock/000000000000",
         "checkpoint/.metadata.crc",
-        "query.json",
+        "program.json",
     )
     put(tmp_path, "state/join1-0-1-ef", "state/12.tmp")
     left = put(
         tmp_path,
-        "output/output-0-1-ab.parquet",
+        "output/q/0-1-ab.parquet",
         "unused/.34.tmp",
         "journal/.56.tmp",
         "timings/.78.tmp",
