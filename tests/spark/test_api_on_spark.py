@@ -167,7 +167,6 @@ def test_a_query_without_state_uses_all_shards(spark: SparkSession, tmp_path: Pa
     for row in found:
         counted[row.price] += row.diff
     assert counted == dict.fromkeys(range(20), 2)
-    shards = {
-        file.name.split("-")[0] for file in (tmp_path / "programs/linear/output/linear").iterdir()
-    }
+    files = (tmp_path / "programs/linear/output/linear").iterdir()
+    shards = {file.name.split("-")[0] for file in files}
     assert shards == {"0", "1"}

@@ -10,7 +10,7 @@ from ebbtide.algebra.expression import Expression, Literal
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.aggregates.call import CHOICES, PLACES, SUMS, Call
 from ebbtide.kernels.ordering import SortColumn
-from ebbtide.spark.types import arrow_type
+from ebbtide.state.types import arrow_type
 
 
 @dataclass(slots=True)

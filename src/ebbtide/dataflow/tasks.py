@@ -18,7 +18,7 @@ from ebbtide.compile.physical import FromOperator
 from ebbtide.compile.stages import FromRoute, Origin
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, Place, Shard
-from ebbtide.dataflow.tagged_rows import UNUSED, UNUSED_COLUMNS
+from ebbtide.dataflow.tags import UNUSED, UNUSED_COLUMNS
 from ebbtide.kernels.admission.kernel import Admission, split, texts
 from ebbtide.state.batch import DIFF, cancel, concat
 from ebbtide.store.archive import Archive

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,9 @@ from ebbtide.core.declaration import (
 )
 from ebbtide.core.time import duration, instant
 from ebbtide.engine.arguments import late_of, zone_of
-from ebbtide.engine.location import Location
 from ebbtide.engine.query import Query
 from ebbtide.engine.script import declared_text
 from ebbtide.errors import EbbtideError, QueryError, SourceError, UnsupportedError
-from ebbtide.program.host import Host
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, Entry, StreamEntry, TableEntry, near
@@ -36,12 +35,12 @@ from ebbtide.sql.parser import parse, parse_query
 from ebbtide.sql.syntax import Statement
 from ebbtide.store.clock import Clock, system_clock
 from ebbtide.store.feed_log import Advance, Fed, FeedLog, fed_rows
-from ebbtide.store.journal import Journal
 from ebbtide.store.program import root_of_program
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ebbtide.program.host import Host
     from ebbtide.program.run import Run
     from ebbtide.store.manifest import Manifest
 
@@ -78,10 +77,21 @@ class Engine:
         self.log = log
         self.catalog = Catalog()
         self.declared: list[str] = []
-        self.host = _host(transport, spark, log)
+        self._transport, self._session = _known_transport(transport), spark
         self._frames: dict[str, DataFrame] = {}
         self._queries: dict[str, Query] = {}
         self._runs: dict[str, Run] = {}
+
+    @cached_property
+    def host(self) -> Host:
+        """Where steps run."""
+        if self._transport == "local":
+            from ebbtide.local.host import LocalHost
+
+            return LocalHost()
+        from ebbtide.spark.host import SparkHost
+
+        return SparkHost(self._session, self.log)
 
     @property
     def spark(self) -> SparkSession:
@@ -208,6 +218,8 @@ class Engine:
                 f"{', '.join(names)} do not run in one program, so they show no common step",
                 hint="start them together: engine.start(a, b, name=...)",
             )
+        from ebbtide.store.journal import Journal
+
         latest = [Journal(root).latest() for root in roots]
         step = max((manifest.version for manifest in latest if manifest), default=None)
         return {q.name: self.host.snapshot(q.view, moment, step) for q in queries}
@@ -231,6 +243,8 @@ class Engine:
         for run in self._runs.values():
             if name in run.program.views:
                 return run.root
+        from ebbtide.engine.location import Location
+
         known = Location(self.location).root_of_view(name)
         return known or root_of_program(self.location, name)
 
@@ -333,18 +347,12 @@ def _check_name(name: str) -> None:
         )
 
 
-def _host(transport: str, spark: SparkSession | None, log: str | None) -> Host:
-    if transport == "local":
-        from ebbtide.local.host import LocalHost
-
-        return LocalHost()
-    if transport == "spark":
-        from ebbtide.spark.host import SparkHost
-
-        return SparkHost(spark, log)
-    raise QueryError(
-        "unknown-transport", f'there is no transport "{transport}"', hint='"spark" or "local"'
-    )
+def _known_transport(name: str) -> str:
+    if name not in ("spark", "local"):
+        raise QueryError(
+            "unknown-transport", f'there is no transport "{name}"', hint='"spark" or "local"'
+        )
+    return name
 
 
 @contextmanager

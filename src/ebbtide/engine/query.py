@@ -12,11 +12,11 @@ from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant
 from ebbtide.sql.bound import BoundQuery
-from ebbtide.store.readers import View
 
 if TYPE_CHECKING:
     from ebbtide.engine.engine import Engine
     from ebbtide.program.run import Run
+    from ebbtide.store.readers import View
 
 
 class Query:
@@ -79,6 +79,8 @@ class Query:
     @property
     def view(self) -> View:
         """What the query has left in the directory of its program."""
+        from ebbtide.store.readers import View
+
         return View(self.engine.root_of(self.name), self.name, self.schema)
 
     def snapshot(self, at: int | str | datetime | None = None, step: int | None = None) -> Any:

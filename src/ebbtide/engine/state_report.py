@@ -18,12 +18,11 @@ from ebbtide.analysis.temporal.edge import TO
 from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.compile.physical import Operator
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
-from ebbtide.dataflow.stages import HELD
 from ebbtide.engine.location import StoredQuery
-from ebbtide.spark.types import arrow_type
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.segment import Segment
+from ebbtide.state.types import arrow_type
 from ebbtide.store.journal import Journal
 
 # What areas that hold no input are for, by their names.
@@ -79,7 +78,7 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     if latest is None:
         return
     analysis = analyse(query.bound.plan, query.bound.emit)
-    lowered = lower(analysis.plan)
+    lowered = lower({query.name: analysis.plan})
     stores = {id(node.relation): node.stores for node in analysis.nodes()}
     by_name = {operator.name: operator for operator in lowered.physical.operators}
     for name, shards in latest.areas.items():
@@ -99,7 +98,7 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     source = getattr(operator.kernel, "source", None) if operator is not None else None
     if source is not None:
         return f'admission of "{lowered.declarations[source].name}"'
-    return "what the query emits" if name == HELD else name
+    return "what the query emits" if name.startswith("output.") else name
 
 
 def _areas(operator: Operator | None) -> Sequence[Layout]:

@@ -22,7 +22,7 @@ from ebbtide.dataflow.observation import Seen
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.plan import Dataflow, entering_sources
 from ebbtide.dataflow.shard import Shard
-from ebbtide.dataflow.tagged_rows import UNUSED
+from ebbtide.dataflow.tags import UNUSED
 from ebbtide.dataflow.tasks import StageTask, unused_rows
 from ebbtide.local.judging import judge
 from ebbtide.state.batch import batch_schema, concat, key_hash

@@ -20,9 +20,10 @@ from ebbtide.core.schema import Column
 from ebbtide.core.time import INF, NEG_INF, Instant, shift
 from ebbtide.dataflow.observation import Observed, Seen
 from ebbtide.dataflow.plan import entering_sources
-from ebbtide.dataflow.slots import Layout
-from ebbtide.dataflow.tagged_rows import SHARD, TAG, UNUSED, Shape
+from ebbtide.dataflow.tags import UNUSED
 from ebbtide.spark.exchange import Passage
+from ebbtide.spark.slots import Layout
+from ebbtide.spark.tagged_rows import SHARD, TAG, Shape
 from ebbtide.state.batch import DIFF, FROM, TO
 from ebbtide.store.record import Came
 

@@ -16,7 +16,7 @@ from ebbtide.compile.pipe import VALID_FROM, VALID_TO, Pipe, ceil, floor, micros
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import DoubleType, Type
-from ebbtide.dataflow.tagged_rows import SHARD, TAG, Shape
+from ebbtide.spark.tagged_rows import SHARD, TAG, Shape
 from ebbtide.spark.types import spark_type
 from ebbtide.state.batch import DIFF, FROM, TO
 

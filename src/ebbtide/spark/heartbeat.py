@@ -14,8 +14,8 @@ from collections.abc import Callable
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from ebbtide.dataflow.tagged_rows import TAG, Shape
 from ebbtide.spark.sources import arrow_arrivals
+from ebbtide.spark.tagged_rows import TAG, Shape
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.time import Instant
 from ebbtide.dataflow.record import Given
-from ebbtide.dataflow.tagged_rows import TAG
 from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run
@@ -24,6 +23,7 @@ from ebbtide.spark.heartbeat import HEARTBEAT, Waiting, heartbeat_rows
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.listener import Ids, Listeners
 from ebbtide.spark.sources import arrivals_of
+from ebbtide.spark.tagged_rows import TAG
 from ebbtide.store.clock import Clock
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest

@@ -17,10 +17,10 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.values import Row
-from ebbtide.dataflow.tagged_rows import TAG, Shape
 from ebbtide.errors import SourceError
 from ebbtide.spark.parquet import read_parquet
 from ebbtide.spark.paths import check_path
+from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.spark.types import arrow_type, border_type, spark_type
 from ebbtide.sql.catalog import FileSource
 from ebbtide.state.batch import batch_schema

@@ -23,12 +23,13 @@ from ebbtide.core.frontier import InputFrontier
 from ebbtide.dataflow.observation import Seen
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.shard import Shard
-from ebbtide.dataflow.tagged_rows import DESCRIPTION, SHARD, TAG, UNUSED, Shape
+from ebbtide.dataflow.tags import DESCRIPTION, UNUSED
 from ebbtide.dataflow.tasks import StageTask, unused_rows
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.exchange import by_tag, merged, passed, shard_text
 from ebbtide.spark.private import filled, zipped
 from ebbtide.spark.session import unsized_batches
+from ebbtide.spark.tagged_rows import SHARD, TAG, Shape
 from ebbtide.state.batch import DIFF, FROM, TO
 
 if TYPE_CHECKING:

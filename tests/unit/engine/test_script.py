@@ -19,6 +19,7 @@ from ebbtide.core.time import MINUTE, SECOND
 from ebbtide.core.types import BIGINT, STRING, TIMESTAMP, ArrayType, DecimalType, StructType
 from ebbtide.engine.script import FILE, declared_text, read_script, write_script
 from ebbtide.errors import StateError
+from ebbtide.store.program import Identity
 
 ODD = Schema(
     (
@@ -40,7 +41,8 @@ ODD = Schema(
     ids=lambda declaration: declaration.name,
 )
 def test_a_declaration_is_the_same_again(declaration: Declaration, tmp_path: Path) -> None:
-    write_script(str(tmp_path), [declared_text(declaration)], "SELECT 1 AS one")
+    write_script(str(tmp_path), [declared_text(declaration)], ["SELECT 1 AS one"])
+    Identity({"q": "SELECT 1 AS one"}, {}, 1).write(str(tmp_path))
     catalog, _ = read_script(str(tmp_path))
     assert catalog.get(declaration.name).declaration == declaration
 
@@ -56,10 +58,11 @@ def test_a_query_is_the_same_again(tmp_path: Path) -> None:
     """)
     query = engine.query("SELECT a, COUNT(*) AS n FROM v GROUP BY a;", name="counts")
     for _ in range(2):
-        write_script(str(tmp_path), engine.declared, query.text)
-    catalog, bound = read_script(str(tmp_path))
+        write_script(str(tmp_path), engine.declared, [query.text])
+    Identity({"counts": query.sql}, {}, 1).write(str(tmp_path))
+    catalog, views = read_script(str(tmp_path))
     assert catalog == engine.catalog
-    assert bound.plan == query.bound.plan
+    assert views["counts"].plan == query.bound.plan
 
 
 def test_a_script_without_a_query_is_damaged(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from ebbtide.dataflow.shard import at_work
 from ebbtide.errors import (
     EbbtideError,
     EvaluationError,
@@ -15,7 +16,6 @@ from ebbtide.errors import (
     UnsupportedError,
 )
 from ebbtide.spark.errors import (
-    operator,
     sinking,
     translated,
     translation,
@@ -43,7 +43,7 @@ def in_a_worker(error: Exception, name: str | None = None) -> Raised:
     try:
         if name is None:
             raise error
-        with operator(name):
+        with at_work(name):
             raise error
     except Exception as caught:
         text = "".join(traceback.format_exception(caught))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +15,7 @@ from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.store import DirectoryStore, Scope
 from ebbtide.store.manifest import Manifest, Manifests, name_of
+from ebbtide.store.record import Came, OperatorCounts, SourceCounts, StepRecord, Written
 
 SCHEMA = batch_schema([pa.int64()])
 LAYOUT = Layout("input", SCHEMA, (0,))
@@ -108,9 +111,31 @@ def test_a_version_that_is_not_there_is_named(manifests: Manifests) -> None:
         manifests.load(5)
 
 
-def test_the_output_of_a_step_is_recorded(manifests: Manifests) -> None:
-    area = SweepArea(LAYOUT, Scope(manifests.store, "output", 0, 0)).insert(table(4))
-    manifest = Manifest(0, 2, output=tuple(area.describe()), details={"rows": 1})
-    manifests.commit(manifest)
-    assert manifests.sweep() == set()
-    assert manifests.load(0).segments() == {area.segments[0].name}
+def test_what_a_step_did_comes_back_as_it_was(manifests: Manifests) -> None:
+    record = StepRecord(
+        version=0,
+        nows={"means": 5},
+        output={"means": (Written("output/means/0-0-ab.parquet", 3), Written(None, 2))},
+        unused=(Written("unused/0-0-cd.parquet", 1),),
+        positions={"s": 17},
+        places={"s": 3},
+        came={"s": Came(4, 1, -2)},
+        operators={"join": OperatorCounts(1, 2, 3, 4, 5, 6, 0.5, 0.25)},
+        sources={"s": SourceCounts(4, 1, {"late": 1})},
+        seconds=1.5,
+    )
+    manifests.commit(Manifest(0, 2, record=record))
+    assert manifests.load(0).record == record
+
+
+def test_a_manifest_of_another_format_is_told_so(manifests: Manifests) -> None:
+    text = Manifest(0, 2).to_json()
+    with pytest.raises(StateError, match="is of format 1") as caught:
+        Manifest.from_json(_of_format(text, 1), "manifest-0")
+    assert caught.value.code == "other-format"
+
+
+def _of_format(text: str, number: int) -> str:
+    body = json.loads(json.loads(text)["manifest"])
+    changed = json.dumps({**body, "format": number}, sort_keys=True, separators=(",", ":"))
+    return json.dumps({"checksum": sha256(changed.encode()).hexdigest(), "manifest": changed})

@@ -17,17 +17,15 @@ import pyarrow as pa
 
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, INT, STRING
-from ebbtide.dataflow.slots import Layout, lay_out, slot_name
+from ebbtide.dataflow.tags import DESCRIPTION, UNUSED
+from ebbtide.spark.slots import Layout, lay_out, slot_name
 from ebbtide.spark.types import arrow_type, border_type, spark_type
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 
 TAG, SHARD = "tag", "shard"
-DESCRIPTION, UNUSED = -1, -2
 
 _TEXT = Schema((Column("text", STRING),))
 _NONE: Mapping[int, int] = {}
-UNUSED_COLUMNS = ("source", "reason", "row", "op")
-"""What is said about a row that counts for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
