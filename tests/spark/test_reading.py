@@ -11,8 +11,8 @@ from pyspark.sql import Row, SparkSession
 from ebbtide import Engine
 from ebbtide.core.time import INF, NEG_INF, instant
 from ebbtide.core.types import TimestampType
-from ebbtide.engine import readers as reading
 from ebbtide.engine.location import Location
+from ebbtide.store import readers
 
 DECLARED = """
 CREATE STREAM s (a INT, d DECIMAL(9, 2), x DOUBLE, t STRING, day DATE, b BOOLEAN,
@@ -59,17 +59,17 @@ def test_both_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
     for at in ("2026-01-01 00:00:10", "2026-01-01 00:00:45", "2026-01-01 00:01:00", None):
         moment = None if at is None else instant(at)
         by_spark = query.snapshot(at).selectExpr(*names).collect()
-        assert bag(reading.snapshot(stored.root, schema, moment)) == bag(by_spark)
+        assert bag(stored.view.snapshot(moment)) == bag(by_spark)
     ends = (f"coalesce(unix_micros(valid_from), {NEG_INF + 1}L - 1L)", "unix_micros(valid_to)")
     for since in (None, 0, 1):
         by_spark = query.changes(since).selectExpr(*names, *ends, "diff", "step").collect()
         found = [
             (*change.row, change.valid_from, change.valid_to, change.diff, step)
-            for step, change in reading.changes(stored.root, schema, since)
+            for step, change in stored.view.changes(since)
         ]
         assert INF not in [change[-3] for change in found]
         assert bag(found) == bag(by_spark)
-    late = [(row.reason, row.row, row.op, row.step) for row in reading.unused(stored.root, "S")]
+    late = [(row.reason, row.row, row.op, row.step) for row in readers.unused(stored.root, "S")]
     by_spark = engine.late("s").select("reason", "row", "op", "step").collect()
     assert bag(late) == bag(by_spark)
     assert len(late) == 1
