@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from binascii import crc32
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class LocalRunner:
             advance = fed.get(declaration.name, Fed()).advance
             after.append(before[source].commit(times, advance))
         moment = previous.details["now"] if previous else NEG_INF
-        times = self.staging.times(tuple(after), moment)
+        times = self.lowered.physical.times(before, tuple(after), moment)
         if not self.collects:
             times = uncollected(times)
         texts = self._run(admitted, refused, Moment(before, tuple(after), times))
@@ -215,7 +215,4 @@ def _piped(
 
 def uncollected(times: Mapping[int, Times]) -> dict[int, Times]:
     """The times of operators that collect nothing: all that has come may still be touched."""
-    return {
-        number: replace(its, horizons=tuple(NEG_INF for _ in its.horizons))
-        for number, its in times.items()
-    }
+    return {number: its.uncollected for number, its in times.items()}

@@ -107,7 +107,7 @@ class Planned(Query):
 def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs the plan, with a kernel or more, but not too many."""
     try:
-        return 0 < len(lower(analyse(plan).plan).nodes) <= OPERATORS
+        return 0 < len(lower(analyse(plan)).nodes) <= OPERATORS
     except UnsupportedError:
         return False
 

@@ -4,18 +4,27 @@ Law: every stateful operator of the logical plan is one operator here, with a ke
 linear between two of them is the pipe of an edge.  An operator runs in the stage after the last
 of its producers, behind an exchange by its key; sources are stage 0.  An edge to an operator in a
 later stage is carried through the stages between.
+
+What is proved is what runs: every store of an operator has the rule that the analysis gives it,
+over the columns of the kernel's own input, and ``times`` fills in how far the sources have come.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression
+from ebbtide.analysis.formula.progress import NEVER, Bound, Value, evaluate
+from ebbtide.core.frontier import InputFrontier, now
 from ebbtide.core.schema import Schema
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
 from ebbtide.core.types import ArrayType, BinaryType, StringType, StructType
-from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.runtime.linear import Pipe
+from ebbtide.state.keep import ALWAYS, After, Keep
+from ebbtide.state.segment import ENDS
 
 _OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
@@ -48,8 +57,6 @@ class Edge:
     """Changes on their way to an input of an operator, or to the output.
 
     ``keys`` are over the producer's columns; changes with equal keys meet in one shard.
-    ``lines`` are the time attributes by which its changes come: none of it begins at or before
-    the least of their horizons any more.
     """
 
     producer: Producer
@@ -57,7 +64,6 @@ class Edge:
     consumer: int
     input: int
     keys: tuple[Expression, ...]
-    lines: frozenset[Line]
 
     @property
     def repeats(self) -> bool:
@@ -66,14 +72,67 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreRule:
+    """The rule of an area: cases of times, by column, each later than a value.
+
+    What ends after ``now`` is kept too, ``turning`` later; None if the operator sees nothing end.
+    """
+
+    cases: tuple[tuple[tuple[int, Value], ...], ...]
+    turning: Duration | None = None
+
+    def at(self, progress: Mapping[Bound, Instant], now: Instant, begun: Instant) -> Keep:
+        """The rule, as far as the sources have come."""
+        cases = [
+            tuple(After(column, evaluate(value, progress)) for column, value in case)
+            for case in self.cases
+        ]
+        if self.turning is not None:
+            cases.append((After(ENDS, shift(now, self.turning)),))
+        return Keep(tuple(cases), begun)
+
+
+KEEP_ALL = StoreRule(((),))
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
-    """A kernel, the schemas of its inputs and its output, and the stage in which it runs."""
+    """A kernel, the schemas of its inputs and its output, and the stage in which it runs.
+
+    ``rules`` are those of its inputs' areas, ``emitted`` that of what it keeps of its output.
+    ``begun`` is what every change to come begins after; ``facts`` have no beginning.
+    """
 
     name: str
     kernel: Kernel
     inputs: tuple[Schema, ...]
     output: Schema
     stage: int
+    rules: tuple[StoreRule, ...] = ()
+    emitted: StoreRule = KEEP_ALL
+    begun: Value = NEVER
+    facts: bool = False
+
+    def times(
+        self,
+        progress: tuple[Mapping[Bound, Instant], Mapping[Bound, Instant]],
+        moments: tuple[Instant, Instant],
+    ) -> Times:
+        """The frontiers of a step, from those of the sources and ``now``, before and after it."""
+        before, after = progress
+        was, now = moments
+        # Facts have begun before every instant.
+        limit = NEG_INF + 1 if self.facts else shift(now, -1)
+        begun = min(limit, INF if self.facts else evaluate(self.begun, after))
+        output = self.emitted.at(after, now, begun)
+        return Times(
+            was,
+            now,
+            tuple(rule.at(after, now, begun) for rule in self.rules),
+            output,
+            groups=output if self.facts else ALWAYS,
+            open=self.emitted.at(before, was, NEG_INF) if self.facts else ALWAYS,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +143,38 @@ class Physical:
     operators: tuple[Operator, ...]
     edges: tuple[Edge, ...]
     output: Schema
+    lines: frozenset[Line] = frozenset()
+    """The time attributes that ``now`` goes by: those that windows and tables stand on."""
+    waits: tuple[tuple[int, Value], ...] | None = None
+    """What a row of the output that is not final satisfies: times, by column, each later than a
+    value; None if rows never pass."""
+
+    def times(
+        self,
+        before: tuple[InputFrontier, ...],
+        after: tuple[InputFrontier, ...],
+        moment: Instant,
+        clock: Instant | None = None,
+    ) -> dict[int, Times]:
+        """The frontiers of every operator in a step, and of the output.
+
+        ``before`` and ``after`` are those of the sources, ``moment`` is ``now`` before the step.
+        """
+        lines = (after[source][attribute] for source, attribute in self.lines)
+        now_ = now(lines, clock=clock, before=moment)
+        progress = self._progress(before), self._progress(after)
+        times = {
+            number: operator.times(progress, (moment, now_))
+            for number, operator in enumerate(self.operators)
+        }
+        return times | {OUTPUT: Times(moment, now_)}
+
+    def _progress(self, frontiers: tuple[InputFrontier, ...]) -> dict[Bound, Instant]:
+        return {
+            Bound(source, line.attribute): line.progress
+            for source, frontier in zip(self.sources, frontiers, strict=True)
+            for line in frontier.lines
+        }
 
     @property
     def stages(self) -> int:

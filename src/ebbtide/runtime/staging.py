@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.core.frontier import Frontier, InputFrontier, now
-from ebbtide.core.time import INF, Instant
+from ebbtide.core.frontier import InputFrontier
 from ebbtide.errors import InternalError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.held import Held
 from ebbtide.runtime.exchange import Passage
-from ebbtide.runtime.physical import OUTPUT, Edge, FromOperator, Line, Physical
+from ebbtide.runtime.physical import OUTPUT, Edge, FromOperator, Physical
 from ebbtide.runtime.shape import DESCRIPTION, SHARD, TAG, UNUSED, Shape
 from ebbtide.runtime.state import Job, Place
 from ebbtide.runtime.worker import LastTask, OutputTask, StageTask
@@ -164,39 +163,6 @@ class Staging:
         lengths = {} if self.physical.stages else self.lengths
         return OutputTask(place, job, tuple(columns), shape, self.writes, net, lengths)
 
-    def times(
-        self, after: tuple[InputFrontier, ...], moment: Instant, clock: Instant | None = None
-    ) -> dict[int, Times]:
-        edges = self.physical.edges
-        lines = {line for edge in edges for line in edge.lines}
-        moved = now((_line(after, line) for line in lines), clock=clock, before=moment)
-        return {
-            number: Times(
-                moment,
-                moved,
-                tuple(
-                    _horizon(after, number, index, edges) for index in range(len(operator.inputs))
-                ),
-            )
-            for number, operator in enumerate(self.physical.operators)
-        } | {OUTPUT: Times(moment, moved, ())}
-
 
 def _is_permutation(chosen: tuple[int, ...], shape: Shape, tag: int) -> bool:
     return sorted(chosen) == list(range(len(shape.schema(tag))))
-
-
-def _line(frontiers: tuple[InputFrontier, ...], line: Line) -> Frontier:
-    return frontiers[line[0]][line[1]]
-
-
-def _horizon(
-    after: tuple[InputFrontier, ...], operator: int, index: int, edges: tuple[Edge, ...]
-) -> Instant:
-    lines = {
-        line
-        for edge in edges
-        if (edge.consumer, edge.input) == (operator, index)
-        for line in edge.lines
-    }
-    return min((_line(after, line).horizon for line in lines), default=INF)

@@ -56,7 +56,7 @@ def started(
         raise UnsupportedError(
             "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
         )
-    lowered = lower(query.analysis.plan)
+    lowered = lower(query.analysis)
     with translated(query.name):
         sources = _bound(engine, lowered)
         streams, logs = bool(sources.streams), bool(sources.logs)

@@ -90,7 +90,7 @@ class Runner:
         seen = arrivals.committed(before, observed, step.advances)
         after = seen.frontiers
         moment = previous.details["now"] if previous else NEG_INF
-        times = self.staging.times(after, moment, step.clock if step.follows else None)
+        times = self.physical.times(before, after, moment, step.clock if step.follows else None)
         narrow = frozen.select(*self.staging.entering(seen.refused))
         # Rows that are refused stand there as text of any length.
         plain = self.physical.has_fixed_rows and not seen.refused

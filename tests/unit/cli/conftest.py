@@ -49,7 +49,7 @@ def location(script: Path) -> Path:
     root = Path(engine.root_of("means"))
     root.mkdir(parents=True)
     write_script(str(root), engine.declared, query.text)
-    runner = LocalRunner(lower(query.analysis.plan), str(root), shards=2)
+    runner = LocalRunner(lower(query.analysis), str(root), shards=2)
     offset = 0
     for rows in STEPS:
         arrivals = []

@@ -96,7 +96,7 @@ def test_a_watch_takes_in_what_steps_have_committed(location: Path) -> None:
     engine.execute(Path("highway.sql").read_text(encoding="utf-8"))
     query = engine.query("SELECT * FROM means", name="means")
     run: Any = SimpleNamespace(
-        name="means", root=engine.root_of("means"), lowered=lower(query.analysis.plan)
+        name="means", root=engine.root_of("means"), lowered=lower(query.analysis)
     )
     watch = Watch(run)
     assert watch.look(0.0)

@@ -32,7 +32,7 @@ SECOND = 1_000_000
 def test_linear_output_spreads(text: str, tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
-    runner = LocalRunner(lower(engine.query(text).analysis.plan), str(tmp_path / "local"), shards=4)
+    runner = LocalRunner(lower(engine.query(text).analysis), str(tmp_path / "local"), shards=4)
     rows = tuple(Arrival(Op.INSERT, (a, SECOND), a) for a in range(84))
     manifest = runner.step({"s": Fed(rows), "t": Fed(rows)})
     streams = 2 if "UNION ALL SELECT a" in text else 1

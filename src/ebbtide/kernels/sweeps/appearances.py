@@ -49,8 +49,7 @@ def turned(changes: Batch, area: SweepArea, times: Times, sign: int) -> Result:
     due = area.probe(None, times.before + 1, times.now + 1)
     revised = area.probe(np.unique(hashes), NEG_INF, times.before + 1)
     facts = _facts((due, revised), Found(new, hashes), times, sign)
-    horizon = min(times.horizons[0], times.now)
-    return Result(facts, (settled(area, new, horizon),))
+    return Result(facts, (settled(area, new, times.inputs[0]),))
 
 
 def steps(changes: Batch) -> Batch:
