@@ -57,7 +57,7 @@ def run(function: str, late_us: int, steps: int) -> dict[str, Any]:
             scoped = tuple(area.at(Scope(store, "aggregate", 0, step)) for area in areas)
             start = time.perf_counter(), time.thread_time()
             keep = ended_by(now - late_us - 1)
-            times = Times(before, now, (keep,), keep)
+            times = Times(before, now, (keep,), output=keep)
             result = kernel.step((changes,), scoped, times)
             wall.append(time.perf_counter() - start[0])
             processor.append(time.thread_time() - start[1])

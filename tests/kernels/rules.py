@@ -49,4 +49,4 @@ def times_of(
             released = (max(seen, NEG_INF + 1) - 1,)
         case _:
             released = tuple(seen for _ in horizons)
-    return Times(before, now, tuple(map(ended_by, released)), ended_by(seen), owner=owner)
+    return Times(before, now, tuple(map(ended_by, released)), output=ended_by(seen), owner=owner)

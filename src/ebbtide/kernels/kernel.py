@@ -34,25 +34,33 @@ class Times:
 
     ``before`` and ``now`` are the query's ``now`` before and after the step.  ``inputs`` has the
     rule of each input's area, and ``output`` that of what was emitted, both as they stand after
-    the step; ``groups`` is that of what stands for a group, by its key.  ``open`` is the output's
-    rule as it stood before, where changes are facts: rows that it does not keep cannot differ any
-    more, and what they were derived from may be gone.  The group without a key lives in one
-    shard; ``owner`` says whether that is this one.
+    the step; ``stored`` has those of the inputs as they stood before it, for what is read, and
+    ``groups`` is that of what stands for a group, by its key.  ``open`` is the output's rule as it
+    stood before, where changes are facts: rows that it does not keep cannot differ any more, and
+    what they were derived from may be gone.  The group without a key lives in one shard; ``owner``
+    says whether that is this one.
     """
 
     before: Instant
     now: Instant
     inputs: tuple[Keep, ...] = ()
+    stored: tuple[Keep, ...] = ()
     output: Keep = ALWAYS
     groups: Keep = ALWAYS
     open: Keep = ALWAYS
     owner: bool = True
 
+    def seen(self, areas: tuple[SweepArea, ...]) -> tuple[SweepArea, ...]:
+        """The areas of the inputs, and others behind them, as they may be read."""
+        pairs = zip(areas, self.stored, strict=False)
+        shown = tuple(area.under(keep) for area, keep in pairs)
+        return (*shown, *areas[len(shown) :])
+
     @property
     def uncollected(self) -> Times:
         """The same without any collection of state."""
         inputs = tuple(ALWAYS for _ in self.inputs)
-        return replace(self, inputs=inputs, output=ALWAYS, groups=ALWAYS, open=ALWAYS)
+        return replace(self, inputs=inputs, stored=(), output=ALWAYS, groups=ALWAYS, open=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.segment import Segment
 
-_INPUTS = {"input": 0, "rows": 0, "facts": 0, "sessions": 0, "steps": 0, "left": 0, "right": 1}
+INPUTS = {"input": 0, "rows": 0, "facts": 0, "sessions": 0, "steps": 0, "left": 0, "right": 1}
 _OF_GROUPS = {
     "accumulators": "one for each group that holds",
     "heirs": "those that come next when an extreme goes",
@@ -87,7 +87,7 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
         operator = by_name.get(name)
         node = lowered.nodes.get(name)
         what = _source(name, operator, lowered) if node is None else operator_name(node.relation)
-        for index, layout in enumerate(_areas(operator)):
+        for index, layout in enumerate(areas_of(operator)):
             segments = tuple(Segment.restore(s) for shard in shards for s in shard[index])
             if segments:
                 keeps = rule_text(operator, node, layout.name, lowered.declarations)
@@ -103,7 +103,7 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     return "what the query emits" if name == HELD else name
 
 
-def _areas(operator: Operator | None) -> Sequence[Layout]:
+def areas_of(operator: Operator | None) -> Sequence[Layout]:
     if operator is None:
         return (Layout("held", None, ()),)
     inputs = tuple(
@@ -130,13 +130,13 @@ def rule_text(
     kind = area.rstrip("0123456789")
     if kind in _OF_GROUPS and not operator.facts:
         return _OF_GROUPS[kind]
-    if area in _INPUTS:
+    if area in INPUTS:
         return "keep nothing"
     return "" if node.emitted is None else str(node.emitted)
 
 
 def _store(node: Node, area: str) -> Store | None:
-    place = _INPUTS.get(area)
+    place = INPUTS.get(area)
     return next((store for store in node.stores if store.input == place), None)
 
 

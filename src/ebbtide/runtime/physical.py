@@ -129,6 +129,7 @@ class Operator:
             was,
             now,
             tuple(rule.at(after, now, begun) for rule in self.rules),
+            tuple(rule.at(before, was, NEG_INF) for rule in self.rules),
             output,
             groups=output if self.facts else ALWAYS,
             open=self.emitted.at(before, was, NEG_INF) if self.facts else ALWAYS,

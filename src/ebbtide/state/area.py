@@ -1,16 +1,17 @@
 """The SweepArea: the rows of one operator input that later changes can still touch.
 
 Law: an area is a value.  ``insert``, ``reorganize`` and ``compact`` give another one; what
-``query`` shows is the sum of all inserted changes, of which those may be missing that the last rule
-does not keep.  The cost of each method follows the rows that it adds or finds, not the rows that
-are there (paper 4, section 4.3.1, on the buckets of paper 3, section 4.1).
+``query`` shows is the sum of all inserted changes, as far as the rule that the area is ``under``
+keeps them: that a segment goes later than its rows are let go is seen nowhere.  The cost of each
+method follows the rows that it adds or finds, not the rows that are there (paper 4, section 4.3.1,
+on the buckets of paper 3, section 4.1).
 
 It deliberately knows no operator: what a row means, and by which rule it goes, others say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,6 +58,7 @@ class SweepArea:
     layout: Layout
     scope: Scope = field(default_factory=Scope)
     segments: tuple[Segment, ...] = ()
+    keep: Keep = field(default=ALWAYS, compare=False)
     expired: int = field(default=0, compare=False)
 
     @property
@@ -77,6 +79,10 @@ class SweepArea:
     def at(self, scope: Scope) -> SweepArea:
         """The same area, to be continued in another scope."""
         return replace(self, scope=scope)
+
+    def under(self, keep: Keep) -> SweepArea:
+        """The same area, of which only what a rule keeps is seen."""
+        return self if keep is self.keep else replace(self, keep=keep)
 
     def describe(self) -> list[Any]:
         """The descriptors of the segments, for JSON."""
@@ -120,13 +126,12 @@ class SweepArea:
             and segment.from_min < latest
             and not rule_out(segment, hashes)
         ]
-        views = [self._view(segment) for segment in chosen]
-        return self._found(views, [overlapping(view, hashes, since, until) for view in views])
+        return self._found(chosen, lambda view: overlapping(view, hashes, since, until))
 
     def moved(self, since: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
         """The changes that begin or end in ``[since, upto]``, of some keys or of all."""
-        views = [self._view(s) for s in self._turning(since, upto) if not rule_out(s, hashes)]
-        return self._found(views, [moving(view, hashes, since, upto) for view in views])
+        chosen = [s for s in self._turning(since, upto) if not rule_out(s, hashes)]
+        return self._found(chosen, lambda view: moving(view, hashes, since, upto))
 
     def latest(self, hashes: Hashes | None) -> Found:
         """The rows that stand for the keys, in an area of the newest rows."""
@@ -139,7 +144,7 @@ class SweepArea:
         found = []
         for segment in self._turning(after + 1, upto):
             view = self._view(segment)
-            places = moving(view, None, after + 1, upto)
+            places = self._seen(segment, view, moving(view, None, after + 1, upto))
             found.append(view.hashes if places is None else view.hashes[places])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
 
@@ -201,9 +206,11 @@ class SweepArea:
                 self.scope.store.forget(segment.name)
         return replace(self, segments=tuple(segments), expired=expired)
 
-    def _found(self, views: list[View], places: list[Ints | None]) -> Found:
+    def _found(self, segments: list[Segment], find: Callable[[View], Ints | None]) -> Found:
         tables, hashes = [], []
-        for view, chosen in zip(views, places, strict=True):
+        for segment in segments:
+            view = self._view(segment)
+            chosen = self._seen(segment, view, find(view))
             if chosen is not None and not len(chosen):
                 continue
             rows = view.batch if chosen is None else view.batch.take(pa.array(chosen))
@@ -211,6 +218,16 @@ class SweepArea:
             hashes.append(view.hashes if chosen is None else view.hashes[chosen])
         joined = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
         return Found(concat(tables, self.layout.schema), joined)
+
+    def _seen(self, segment: Segment, view: View, places: Ints | None) -> Ints | None:
+        """Those of some places of a segment whose rows are kept; None means all."""
+        if self.keep.holds(segment) or (places is not None and not len(places)):
+            return places
+        rows = view.batch if places is None else view.batch.take(pa.array(places))
+        mask = self.keep.mask(rows)
+        if mask is None:
+            return places
+        return np.flatnonzero(mask) if places is None else places[mask]
 
     def _turning(self, since: Bound, upto: Bound) -> list[Segment]:
         first, last = least(since), greatest(upto)

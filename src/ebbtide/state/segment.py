@@ -48,5 +48,6 @@ class Segment:
         """The descriptor that ``describe`` gave."""
         if len(values) != len(fields(Segment)):
             raise ValueError(f"a segment has {len(fields(Segment))} fields, not {len(values)}")
-        *first, zones = values
-        return Segment(*first, tuple(tuple(zone) for zone in zones))
+        zones = tuple(tuple(zone) for zone in values[-1])
+        given: tuple[Any, ...] = (*values[:-1], zones)
+        return Segment(*given)

@@ -48,6 +48,7 @@ class Join:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The pairs that have come and gone."""
+        areas = times.seen(areas)
         left = hashed(inputs[0], self.condition.left)
         right = hashed(inputs[1], self.condition.right)
         before = partners(areas[0], right), partners(areas[1], left)

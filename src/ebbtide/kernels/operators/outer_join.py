@@ -61,6 +61,7 @@ class OuterJoin:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The pairs that have come and gone, and what that leaves alone."""
+        areas = times.seen(areas)
         new = (
             hashed(inputs[0], self.condition.left),
             hashed(inputs[1], self.condition.right),

@@ -70,7 +70,7 @@ class Rstream:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The rows at the multiples that now has passed, and corrections."""
-        (changes,), (rows, first) = inputs, areas
+        (changes,), (rows, first) = inputs, times.seen(areas)
         old = _stored(first)
         new = _first(changes, rows, old, times)
         was = _stretch(old, times.before)

@@ -42,6 +42,7 @@ class SemiJoin:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The left rows that have found or lost their partners."""
+        areas = times.seen(areas)
         left = hashed(inputs[0], self.condition.left)
         right = hashed(inputs[1], self.condition.right)
         mine = Side(left, partners(areas[0], right))

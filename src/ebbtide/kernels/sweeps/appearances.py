@@ -44,6 +44,7 @@ def turn_layout(input_: Schema) -> Layout:
 
 def turned(changes: Batch, area: SweepArea, times: Times, sign: int) -> Result:
     """The facts that a step of the query adds and takes back; ``sign`` is -1 for DSTREAM."""
+    (area,) = times.seen((area,))
     new = steps(changes)
     hashes = key_hash(new, payload(new))
     due = area.probe(None, times.before + 1, times.now + 1)

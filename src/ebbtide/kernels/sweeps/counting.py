@@ -58,6 +58,7 @@ def count_step(
     rule: Rule, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times
 ) -> Result:
     """One step of an operator that is a rule on multiplicities."""
+    areas = times.seen(areas)
     *input_areas, output = areas
     keys = touched(inputs, tuple(input_areas), output, times)
     changes = output.layout.schema.empty_table()

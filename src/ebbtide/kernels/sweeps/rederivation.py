@@ -99,7 +99,7 @@ def rederive(
     that ``output`` does not have, such as a key that the output hides.  ``always`` is for the
     operator whose one group has output even where it has no input.
     """
-    *input_areas, output_area = areas
+    *input_areas, output_area = times.seen(areas)
     keys = touched(inputs, tuple(input_areas), output_area, times, always)
     if not len(keys.hashes):
         stored = inputs_after(inputs, tuple(input_areas), keys, times)

@@ -70,7 +70,7 @@ class Rows:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """What the new facts, and those that never were, change in their partitions."""
         facts, ts = timed(inputs[0], self.on)
-        (area,) = areas
+        (area,) = times.seen(areas)
         if not facts.num_rows:
             return Result(facts, (area.reorganize(times.inputs[0]),))
         partitions, since, _ = stretches(key_hash(facts, self.partition), ts, ts)

@@ -65,7 +65,7 @@ class Session:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """What the new facts, and those that never were, change in the sessions they touch."""
         facts, ts = timed(inputs[0], self.on)
-        (area,) = areas
+        (area,) = times.seen(areas)
         if not facts.num_rows:
             schema = self.output((facts.schema,))
             return Result(schema.empty_table(), (area.reorganize(times.inputs[0]),))
