@@ -28,6 +28,7 @@ from ebbtide.kernels.operators.join import Join
 from ebbtide.kernels.windows.time import Range
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
+from ebbtide.state.keep import ended_by
 
 KEYS = 1000
 WITHIN = 5 * SECOND
@@ -84,9 +85,9 @@ def run(left: Load, right: Load, steps: int, delay_us: int) -> Outcome:
     for first, last in pairwise(cuts):
         inputs = [side.batch.slice(first, last - first) for side in (left, right)]
         newest = [int(side.times[:last].max()) for side in (left, right)]
-        now, horizons = max(before, *newest), tuple(t - delay_us - 1 for t in newest)
+        now, keeps = max(before, *newest), [ended_by(t - delay_us - 1) for t in newest]
         changes = tuple(window.changes(facts) for facts in inputs)
-        result = join.step(changes, areas, Times(before, now, horizons))
+        result = join.step(changes, areas, Times(before, now, (keeps[1], keeps[0])))
         areas, before = result.areas, now
         pairs += result.changes.num_rows
         most = max(most, sum(area.rows for area in areas))

@@ -26,6 +26,7 @@ from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
+from ebbtide.state.keep import ended_by
 from ebbtide.state.store import DirectoryStore, Scope
 
 ROWS, KEYS, WINDOW, STEP = 100_000, 1000, 5 * MINUTE, MINUTE
@@ -55,7 +56,8 @@ def run(function: str, late_us: int, steps: int) -> dict[str, Any]:
             now = int(changes.column("valid_from").to_numpy().max())
             scoped = tuple(area.at(Scope(store, "aggregate", 0, step)) for area in areas)
             start = time.perf_counter(), time.thread_time()
-            times = Times(before, now, (now - late_us - 1,))
+            keep = ended_by(now - late_us - 1)
+            times = Times(before, now, (keep,), output=keep)
             result = kernel.step((changes,), scoped, times)
             wall.append(time.perf_counter() - start[0])
             processor.append(time.thread_time() - start[1])

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
+from tests.kernels.rules import times_of
 
 from ebbtide.algebra.operators import AcrossTime, Pointwise
 from ebbtide.algebra.relation import Values
@@ -37,7 +38,7 @@ from ebbtide.core.types import (
     Type,
 )
 from ebbtide.core.values import Row
-from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.kernels.kernel import Kernel
 from ebbtide.reference import apply
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, key_hash, to_changes, where
@@ -247,7 +248,9 @@ class Run:
                 else where(batch, _shard_of(batch, columns, len(self.areas)) == shard)
                 for batch, columns in zip(batches, self.case.exchange, strict=True)
             )
-            times = Times(self.now, step.now, step.horizons, owner=bool(shard == owner))
+            times = times_of(
+                self.kernel, self.now, step.now, step.horizons, owner=bool(shard == owner)
+            )
             result = self.kernel.step(mine, areas, times)
             assert result.changes.schema == self.kernel.output(self.schemas)
             output += to_changes(result.changes)

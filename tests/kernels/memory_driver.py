@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from tests.kernels.rules import times_of
 
 from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.operators.join import Join
 from ebbtide.state import store as opening
@@ -61,7 +62,7 @@ class Stepping:
     def step(self, parts: tuple[Any, ...], now: int) -> None:
         scope = Scope(self.store, "op", 0, self.version)
         areas = tuple(area.at(scope) for area in self.areas)
-        times = Times(self.before, now, (now - 1000,) * self.inputs)
+        times = times_of(self.kernel, self.before, now, (now - 1000,) * self.inputs)
         self.areas = self.kernel.step(parts, areas, times).areas
         used = {segment.name for area in self.areas for segment in area.segments}
         self.store.delete(self.store.names() - used)

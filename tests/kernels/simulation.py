@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
+from tests.kernels.rules import times_of
 
 from ebbtide.core.change import Change, consolidate, end_points, restrict
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.kernels.kernel import Kernel
 from ebbtide.reference.evaluation import apply
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import from_changes, key_hash, to_changes
@@ -153,7 +154,7 @@ def run(
                 _restored(area, layout, scope, directory)
                 for area, layout in zip(areas[shard], layouts, strict=True)
             )
-            times = Times(before, step.now, step.horizons, owner == shard)
+            times = times_of(kernel, before, step.now, step.horizons, owner == shard)
             result = kernel.step(parts, state, times)
             assert result.changes.schema.equals(kernel.output(schemas)), "output schema"
             areas[shard] = result.areas

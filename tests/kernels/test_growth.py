@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.kernels.rules import times_of
 
 from ebbtide.config import Config
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.aggregates.call import Call
-from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.operators.difference import Difference
 from ebbtide.kernels.operators.distinct import Distinct
@@ -53,7 +54,7 @@ class Stepping:
             scope = Scope(self.store, "op", 0, self.version)
             self.areas = tuple(area.at(scope) for area in self.areas)
         start = time.thread_time()
-        times = Times(self.before, now, (now - 1000,) * self.inputs)
+        times = times_of(self.kernel, self.before, now, (now - 1000,) * self.inputs)
         result = self.kernel.step((changes,) * self.inputs, self.areas, times)
         seconds = time.thread_time() - start
         self.areas, self.before, self.version = result.areas, now, self.version + 1

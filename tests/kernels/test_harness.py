@@ -17,7 +17,7 @@ from tests.kernels.harness import Case, Step, check, history
 from ebbtide.algebra import combination, ranking, window
 from ebbtide.algebra.call import SortKey
 from ebbtide.core.change import Change
-from ebbtide.core.time import NEG_INF
+from ebbtide.core.time import NEG_INF, shift
 from ebbtide.kernels.kernel import Kernel, Result, Times
 from ebbtide.kernels.operators.anti_join import AntiJoin
 from ebbtide.kernels.operators.istream import Istream
@@ -29,6 +29,7 @@ from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.kernels.windows.row_window import Rows
 from ebbtide.kernels.windows.session import Session
+from ebbtide.state.keep import Keep
 
 _FACTS = test_facts.FACTS
 _RANKED = test_ranking.RELATION
@@ -69,8 +70,13 @@ class Hasty:
         return getattr(self.kernel, name)
 
     def step(self, inputs: Any, areas: Any, times: Times) -> Result:
-        hasty = replace(times, horizons=tuple(h + 1 for h in times.horizons), now=times.now)
+        hasty = replace(times, inputs=tuple(map(_hasty, times.inputs)), output=_hasty(times.output))
         return self.kernel.step(inputs, areas, hasty)
+
+
+def _hasty(keep: Keep) -> Keep:
+    cases = (tuple(replace(p, value=shift(p.value, 1)) for p in case) for case in keep.cases)
+    return Keep(tuple(cases))
 
 
 @pytest.mark.parametrize("name", CASES)

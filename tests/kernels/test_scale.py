@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.kernels.rules import times_of
 
 from ebbtide.core.time import INF, NEG_INF, SECOND
 from ebbtide.kernels.condition import Condition
-from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.anti_join import AntiJoin
 from ebbtide.kernels.operators.dstream import Dstream
 from ebbtide.kernels.operators.istream import Istream
@@ -82,7 +82,7 @@ def _run(
         horizons = tuple(at - DELAY - 1 if collect else NEG_INF for at in newest)
         inputs = tuple(parts if window is None else map(window.changes, parts))
         now = max(before, *newest)
-        result = kernel.step(inputs, areas, Times(before, now, horizons))
+        result = kernel.step(inputs, areas, times_of(kernel, before, now, horizons))
         areas, before = result.areas, now
         output.append(result.changes)
     return consolidate(concat(output, kernel.output(schemas))), sum(a.rows for a in areas)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kernels.rules import times_of
 
 from ebbtide.algebra import aggregates
 from ebbtide.config import Config
@@ -21,7 +22,6 @@ from ebbtide.core.types import BIGINT, DOUBLE, DecimalType
 from ebbtide.errors import EvaluationError
 from ebbtide.kernels.aggregates.arithmetic import add_whole, square
 from ebbtide.kernels.aggregates.call import Call
-from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
@@ -113,7 +113,7 @@ def test_sums_do_not_drift(late: int) -> None:
         columns = [key, value, at, at + window, np.ones(rows, np.int64)]
         batch = pa.Table.from_arrays([pa.array(c) for c in columns], schema=NUMBERS)
         now = int(at.max())
-        result = kernel.step((batch,), areas, Times(before, now, (now - late - 1,)))
+        result = kernel.step((batch,), areas, times_of(kernel, before, now, (now - late - 1,)))
         areas, before = result.areas, now
         shown.append((key, value, at))
     key, value, at = (np.concatenate(part) for part in zip(*shown[-3:], strict=True))

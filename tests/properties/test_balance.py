@@ -22,7 +22,7 @@ def test_the_total_is_zero_after_every_step(tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
     query = engine.query(BALANCE, "balance")
-    runner = InProcess(lower({"q": query.analysis.plan}), str(tmp_path / "local"), 3)
+    runner = InProcess(lower({"q": query.analysis}), str(tmp_path / "local"), 3)
     output: tuple[Change, ...] = ()
     place, shown = 0, 0
     for rows in transfers(STEPS, seed=3):

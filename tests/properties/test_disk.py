@@ -29,7 +29,7 @@ def fed(step: int, place: int) -> dict[str, Fed]:
 def test_disk_use_returns_to_that_of_an_empty_query(name: str, tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
-    lowered = lower({"q": engine.query(QUERIES[name], "q").analysis.plan})
+    lowered = lower({"q": engine.query(QUERIES[name], "q").analysis})
     full, empty = (InProcess(lowered, str(tmp_path / word), 2) for word in ("full", "empty"))
     for step in range(STEPS):
         full.step(fed(step, step * 2 * COUNT))

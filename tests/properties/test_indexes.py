@@ -39,6 +39,7 @@ from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 from ebbtide.state.columns import ints
+from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.testing.strategies.arrivals import PROMISED
 from ebbtide.testing.strategies.plans import plans
 
@@ -61,7 +62,7 @@ class Claim:
 def claims_of(plan: Relation) -> dict[tuple[str, str], Claim]:
     """The claims about a plan, by the operator and the area at run time."""
     analysis = analyse(plan)
-    lowered = lower({"q": analysis.plan})
+    lowered = lower({"q": analysis})
     operators = [o for o in lowered.physical.operators if not o.name.startswith("admission")]
     found = {}
     for operator, node in zip(operators, stateful(analysis.root), strict=True):
@@ -101,13 +102,16 @@ def watched(claims: dict[tuple[str, str], Claim]) -> Iterator[list[str]]:
         found = claims.get((area.scope.operator, area.layout.name))
         return found if found is not None and found.holds_rows else None
 
-    def watched_insert(area: SweepArea, changes: Any, hashes: Any = None) -> SweepArea:
-        told = claim(area)
+    def watched_insert(
+        area: SweepArea, changes: Any, hashes: Any = None, keep: Keep = ALWAYS
+    ) -> SweepArea:
+        told, given = claim(area), changes
+        changes = keep.of(changes)
         if told and not told.indexes.row and (ints(changes, DIFF) < 0).any():
             wrong.append(f"a negative in {area.layout.name} of {told.node.relation}")
         if told and "to" not in told.indexes.times and (ints(steps(changes), DIFF) < 0).any():
             wrong.append(f"an end in {area.layout.name} of {told.node.relation}")
-        return insert(area, changes, hashes)
+        return insert(area, given, hashes, keep)
 
     def watched_probe(area: SweepArea, hashes: Any, since: Any = -INF, until: Any = INF) -> Any:
         told, found = claim(area), probe(area, hashes, since, until)

@@ -32,6 +32,7 @@ from ebbtide.spark.entry import arrival_schema
 from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, to_changes
+from ebbtide.state.keep import ALWAYS
 
 COLUMNS = schema(id="BIGINT", at="TIMESTAMP", seen="TIMESTAMP", seq="BIGINT", v="DOUBLE")
 
@@ -87,7 +88,7 @@ class Kernel:
         ]
         arrived = from_changes(changes, self.schema)
         kernel = self.kernel.between(before, after)
-        result = kernel.step((arrived,), (self.area,), Times(NEG_INF, NEG_INF, (NEG_INF,)))
+        result = kernel.step((arrived,), (self.area,), Times(NEG_INF, NEG_INF, (ALWAYS,)))
         (self.area,) = result.areas
         used, unused = (consolidate(to_changes(part)) for part in split(result.changes))
         return used, unused

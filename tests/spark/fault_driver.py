@@ -162,11 +162,11 @@ def put_faults_in(control: str) -> None:
     def faulty(operator: Operator) -> Operator:
         if isinstance(operator.kernel, Admission):
             return operator
-        point = operator.name.rstrip("0123456789")
+        point = operator.name.split("@")[0].rpartition(".")[2]
         return replace(operator, kernel=Faulty(operator.kernel, point, control))
 
-    def lowered(plan: Any) -> Lowered:
-        plain = lower(plan)
+    def lowered(analysis: Any) -> Lowered:
+        plain = lower(analysis)
         operators = tuple(map(faulty, plain.physical.operators))
         return replace(plain, physical=replace(plain.physical, operators=operators))
 

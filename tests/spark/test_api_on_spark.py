@@ -114,7 +114,7 @@ def test_streams_and_tables_of_dataframes(spark: SparkSession, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("SELECT auction FROM bids", "fact-query"),
+        ("SELECT LAG(auction) OVER (ORDER BY at) AS other FROM bids", "fact-frames"),
         (
             "SELECT window_end, COUNT(*) AS n FROM TUMBLE(bids, at, 1 SECOND) "
             "GROUP BY window_end EMIT FINAL",

@@ -106,7 +106,7 @@ class Planned(Query):
 def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs the plan, with a kernel or more, but not too many."""
     try:
-        return 0 < len(lower({"q": analyse(plan).plan}).nodes) <= OPERATORS
+        return 0 < len(lower({"q": analyse(plan)}).nodes) <= OPERATORS
     except UnsupportedError:
         return False
 

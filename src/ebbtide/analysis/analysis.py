@@ -14,9 +14,11 @@ from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import keys as keys_
 from ebbtide.analysis import monotonicity as monotonicity_
 from ebbtide.analysis import size as size_
+from ebbtide.analysis.emitted import begun, kept_output
 from ebbtide.analysis.finality import Finality, finality, passed_on
-from ebbtide.analysis.formula.progress import Bound
+from ebbtide.analysis.formula.progress import NEVER, Bound, Value
 from ebbtide.analysis.keep import Kept, kept_inputs
+from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.size import Size
@@ -43,7 +45,16 @@ class Node:
     finality: Finality
     kept: tuple[Kept, ...] = ()
     stores: tuple[Store, ...] = ()
+    emitted: ByTime | None = None
+    """The rule of what the operator keeps of its own output, if it does."""
+    begun: Value = NEVER
+    """What every change to come of the inputs begins after."""
     path: Path = ()
+
+    @property
+    def id(self) -> str:
+        """The operator's name while the plan stays: what it is, and where it stands."""
+        return f"{type(self.relation).__name__.lower()}@{'.'.join(map(str, self.path))}"
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, the root first."""
@@ -77,7 +88,13 @@ def _node(
     if isinstance(relation, Map | Alias | Filter | View):
         final = passed_on(final, below[0].finality)
     node = Node(relation, below, edge, keys, monotonicity, size, final)
-    return replace(node, kept=kept, stores=stores_of(relation, below, kept))
+    return replace(
+        node,
+        kept=kept,
+        stores=stores_of(relation, below, kept),
+        emitted=kept_output(relation, edge, edges, retain),
+        begun=begun(edges, retain),
+    )
 
 
 def _placed(node: Node, path: Path) -> Node:

@@ -87,9 +87,11 @@ def _node(node: Node) -> dict[str, Any]:
             "negatives": node.monotonicity.has_negatives,
         },
         "times": str(node.edge.readable),
+        "id": node.id,
         "stores": [
             _store(node, store, advice.name_of(inputs[store.input])) for store in node.stores
         ],
+        "emitted": None if node.emitted is None else str(node.emitted),
         "final": _finality(node.finality),
         "inputs": [_node(child) for child in node.inputs],
     }
@@ -107,11 +109,11 @@ def _store(node: Node, store: Store, what: str) -> dict[str, Any]:
             "row": store.indexes.row,
             "text": str(store.indexes),
         },
-        "keep": _keep(store),
+        "keep": keep_text(store),
     }
 
 
-def _keep(store: Store) -> str:
+def keep_text(store: Store) -> str:
     """The rule, unless all that it waits for is the end of rows that never end."""
     rule = store.rule
     parts = [p for case in rule.keep.cases for p in case] if isinstance(rule, ByTime) else []
@@ -164,6 +166,8 @@ def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
         rows = f"{store['instead'] or 'rows'} of {store['rows']}{size}"
         yield inner + _line("stores", f"{rows}: {store['keep']}")
         yield inner + _line("finds", store["indexes"]["text"])
+    if node["emitted"] is not None:
+        yield inner + _line("emitted", node["emitted"])
     yield inner + _line("final", node["final"]["text"])
     for child in node["inputs"]:
         yield from _node_lines(child, depth + 1)

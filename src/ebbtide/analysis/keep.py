@@ -101,15 +101,15 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
         case MaxUnion() | Difference() | StrictDifference() | Intersection():
             return _counted(below, retain)
         case Distinct():
-            return (_by_time(0, below[0], _among(below[0], retain)),)
+            return (_turning(0, below[0], _among(below[0], retain)),)
         case Aggregate():
             keys = tuple(named.expression for named in node.keys)
             touch = _among(below[0], retain, lambda x, y: same_partition(keys, x, y))
-            return (_by_time(0, below[0], touch),)
+            return (_turning(0, below[0], touch),)
         case TopN():
             keys = node.partition_by
             touch = _among(below[0], retain, lambda x, y: same_partition(keys, x, y))
-            return (_by_time(0, below[0], touch),)
+            return (_turning(0, below[0], touch),)
         case Over():
             return (_framed(node, below[0], retain),)
         case Window():
@@ -169,7 +169,7 @@ def _counted(below: tuple[Edge, ...], retain: Retain) -> tuple[Kept, ...]:
         for other in below:
             x, y = mine.rows.copy("x"), other.copy("y")
             touch = touch.either(touched(x, y, same_row(x, y), retain))
-        kept.append(_by_time(place, mine, touch))
+        kept.append(_turning(place, mine, touch))
     return tuple(kept)
 
 
@@ -184,6 +184,11 @@ def _framed(node: Over, below: Edge, retain: Retain) -> Kept:
     by_rows = rows_of_frames(node, below, retain)
     if by_rows is not None:
         return Kept(0, by_rows)
+    if below.is_snapshot:
+        # What holds at `now` stays anyhow, and whole partitions with it.
+        keys = node.partition_by
+        touch = _among(below, retain, lambda x, y: same_partition(keys, x, y))
+        return _turning(0, below, touch)
     frames = reach(node)
     x, z, y = below.rows.copy("x"), below.rows.copy("z"), below.copy("y")
     itself = both(same_partition(node.partition_by, x, y), frames.affects(x, y))
@@ -206,11 +211,16 @@ def _streamed(node: Istream | Dstream | Rstream, below: Edge, retain: Retain) ->
         ahead = fastest(behind(Progress(bound), retain) for bound in heard)
         touch = touch.either(Touch(Keep(((After(TO, ahead),),))))
     first = isinstance(node, Rstream)
-    return Kept(0, ByTime(touch.keep, _columns(below), first), touch)
+    return Kept(0, ByTime(touch.keep, _columns(below), first, turns=True), touch)
 
 
 def _by_time(place: int, edge: Edge, touch: Touch) -> Kept:
     return Kept(place, ByTime(touch.keep, _columns(edge)), touch)
+
+
+def _turning(place: int, edge: Edge, touch: Touch) -> Kept:
+    """As above, in an operator that has to see rows end."""
+    return Kept(place, ByTime(touch.keep, _columns(edge), turns=edge.is_snapshot), touch)
 
 
 def _columns(edge: Edge) -> tuple[tuple[int, Var], ...]:

@@ -31,12 +31,14 @@ Changes: TypeAlias = tuple[Change, ...]
 class ByTime:
     """Keeps a change while one to come can touch it; ``columns`` are its times, by position.
 
-    With ``first`` the earliest change stays too: it says where the relation begins.
+    With ``first`` the earliest change stays too: it says where the relation begins.  An operator
+    that ``turns`` as rows end keeps also those that end after ``now``.
     """
 
     keep: Keep
     columns: tuple[tuple[int, Var], ...]
     first: bool = False
+    turns: bool = False
 
     @property
     def is_unbounded(self) -> bool:
@@ -65,7 +67,10 @@ class ByTime:
             return "keep nothing"
         if self.is_unbounded:
             return "keep always"
-        return f"keep while {self.keep}{', and the first change' if self.first else ''}"
+        waits = any(all(part.variable != TO for part in case) for case in self.keep.cases)
+        turning = f" or {TO} > now" if self.turns and waits else ""
+        first = ", and the first change" if self.first else ""
+        return f"keep while {self.keep}{turning}{first}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _COLUMNS = [
     Column("query", TEXT),
     Column("operator", TEXT),
+    Column("what", TEXT),
     Column("area", TEXT),
     Column("rows", COUNT),
     Column("bytes", COUNT),
@@ -64,7 +65,7 @@ def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
     for holding in holdings(query):
         if holding.what != said:
             said = holding.what
-            yield f"  {said}"
+            yield f"  {said}, {holding.operator}"
         times = _span(holding.oldest, holding.newest, now) if holding.timed else ""
         yield f"    {holding.area:<13}{_amount(holding.rows, holding.bytes)}{times}"
         if segments:
@@ -96,7 +97,7 @@ def _rows(query: StoredQuery, segments: bool) -> Iterator[Row]:
 
     now, _ = progress(query.root, query.name)
     for holding in holdings(query):
-        name = query.name, holding.what, holding.area
+        name = query.name, holding.operator, holding.what, holding.area
         if not segments:
             times = _times(holding.oldest, holding.newest, now) if holding.timed else _NO_TIMES
             yield (*name, holding.rows, holding.bytes, *times, holding.keeps, holding.gone)

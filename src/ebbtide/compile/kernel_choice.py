@@ -89,8 +89,12 @@ class Chosen:
     carries: tuple[tuple[int, ...], ...] | None = None
 
 
-def choose(node: Relation, reads: Reads) -> Chosen:
-    """The kernel of an operator, of whose columns ``reads`` are read."""
+def choose(node: Relation, reads: Reads, carried: tuple[Reads, ...] | None = None) -> Chosen:
+    """The kernel of an operator, of whose columns ``reads`` are read.
+
+    Of its inputs the columns that are ``carried`` are stored too, for their rules name them.
+    """
+    by_input = carried or tuple(frozenset() for _ in node.children)
     match node:
         case Distinct():
             return _rows(node, distinct.Distinct())
@@ -103,11 +107,11 @@ def choose(node: Relation, reads: Reads) -> Chosen:
         case Intersection():
             return _rows(node, intersection.Intersection(node.all))
         case Product() | Join():
-            return _join(node, joined_reads(node, reads))
+            return _join(node, joined_reads(node, reads), by_input)
         case SemiJoin() | AntiJoin() | OuterJoin():
-            return _matched(node)
+            return _matched(node, by_input)
         case Aggregate():
-            return _aggregate(node)
+            return _aggregate(node, by_input[0])
         case TopN():
             return _top(node)
         case Over():
@@ -151,18 +155,18 @@ def _in_windows(node: Tumble | Hop | Cumulate) -> Kernel:
             return cumulate.Cumulate(on, node.step_us, node.size_us)
 
 
-def _join(node: Product | Join, reads: Reads) -> Chosen:
+def _join(node: Product | Join, reads: Reads, carried: tuple[Reads, ...]) -> Chosen:
     predicate = node.predicate if isinstance(node, Join) else None
     split = split_condition(predicate, node.left.schema, node.right.schema)
-    sides, condition, kept = _sides(node.left, node.right, split.left, split.right, reads)
+    sides, condition, kept = _sides(node, split.left, split.right, reads, carried)
     output = Schema(tuple(Column(f"c{i}", t.type) for i, t in enumerate(_both(sides))))
     return Chosen(join.Join(condition), sides, output, kept, split.rest, _on_both(sides, condition))
 
 
-def _matched(node: SemiJoin | AntiJoin | OuterJoin) -> Chosen:
+def _matched(node: SemiJoin | AntiJoin | OuterJoin, carried: tuple[Reads, ...]) -> Chosen:
     split = split_condition(node.predicate, node.left.schema, node.right.schema)
     reads = frozenset(range(len(node.left.schema) + len(node.right.schema)))
-    sides, condition, kept = _sides(node.left, node.right, split.left, split.right, reads)
+    sides, condition, kept = _sides(node, split.left, split.right, reads, carried)
     if split.rest:
         given = _joined_columns(node, sides)
         condition = Condition(condition.left, condition.right, Columnar(split.residual, given))
@@ -184,13 +188,14 @@ def _matched(node: SemiJoin | AntiJoin | OuterJoin) -> Chosen:
 
 
 def _sides(
-    left: Relation,
-    right: Relation,
+    node: Product | Join | SemiJoin | AntiJoin | OuterJoin,
     left_keys: tuple[Expression, ...],
     right_keys: tuple[Expression, ...],
     reads: Reads,
+    carried: tuple[Reads, ...],
 ) -> tuple[tuple[Side, Side], Condition, tuple[int | None, ...]]:
-    """Both sides' columns that are read and their keys, and where the joined columns are."""
+    """Both sides' columns that are read or carried, their keys, and where joined columns are."""
+    left, right = node.left, node.right
     rows = (*all_of(left), *all_of(right))
     mine, theirs = Columns(), Columns()
     kept: list[int | None] = []
@@ -198,6 +203,8 @@ def _sides(
         side = mine if place < len(left.schema) else theirs
         kept.append(side.place(column) if place in reads else None)
     condition = Condition(mine.places(left_keys), theirs.places(right_keys))
+    for side, relation, places in zip((mine, theirs), node.children, carried, strict=True):
+        side.places(all_of(relation)[i] for i in sorted(places))
     width = len(mine.expressions)
     for place in range(len(left.schema), len(rows)):
         found = kept[place]
@@ -220,10 +227,11 @@ def _joined_columns(node: SemiJoin | AntiJoin | OuterJoin, sides: tuple[Side, Si
     return Schema(tuple(columns))
 
 
-def _aggregate(node: Aggregate) -> Chosen:
+def _aggregate(node: Aggregate, carried: Reads) -> Chosen:
     columns, row = Columns(), all_of(node.input)
     keys = columns.places(named.expression for named in node.keys)
     calls = tuple(columns.call(named.call, row) for named in node.calls)
+    columns.places(row[i] for i in sorted(carried))
     if not columns.expressions:
         columns.place(Literal(True, BOOLEAN))
     group = tuple(columns.expressions[i] for i in keys)

@@ -1,32 +1,35 @@
 """From the logical to the physical plan.
 
 Law: linear operators become pipes, every other one an operator with a kernel, behind an exchange
-by the key that its kernel needs.  What the engine cannot run is refused here, and by name.
+by the key that its kernel needs.  What each of them keeps is what the analysis proves of its node;
+nothing about time is derived here.  What the engine cannot run is refused, and by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from typing import assert_never, cast
 
-from ebbtide.algebra.combination import AntiJoin, Join, Product, SemiJoin, UnionAll
+from ebbtide.algebra.combination import UnionAll
 from ebbtide.algebra.expression import Expression, Literal, Ref
-from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.relation import (
-    Aggregate,
-    ChangingTable,
-    Distinct,
-    Relation,
-    StaticTable,
-    Stream,
-    Values,
-)
-from ebbtide.algebra.window import Cumulate, Dstream, Hop, Istream, Rstream, Tumble, Window
+from ebbtide.algebra.ranking import Over
+from ebbtide.algebra.relation import ChangingTable, StaticTable, Stream, Values
+from ebbtide.algebra.window import Dstream, Istream, Window
+from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.finality import When
+from ebbtide.analysis.formula.progress import Value, bounds_of, shifted
+from ebbtide.analysis.formula.streambound import propagated
+from ebbtide.analysis.formula.terms import Var
+from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
+from ebbtide.analysis.temporal.edge import TO
+from ebbtide.analysis.verdict import Analysis
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.kernel_choice import Chosen, choose, positional
 from ebbtide.compile.physical import (
+    KEEP_ALL,
     Edge,
     FromOperator,
     FromSource,
@@ -35,17 +38,18 @@ from ebbtide.compile.physical import (
     Output,
     Physical,
     Producer,
+    StoreRule,
 )
 from ebbtide.compile.pipe import Linear, Pipe, is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
 from ebbtide.compile.stages import Stages, arrange
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.types import STRING, NullType, TimestampType
+from ebbtide.core.time import Duration
+from ebbtide.core.types import STRING, NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
-
-Identity: TypeAlias = tuple[str | None, str]
+from ebbtide.state.segment import ENDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +61,22 @@ class Lowered:
     declarations: tuple[Declaration, ...]
     given: tuple[tuple[int, Values], ...]
     """The sources that are rows written in the query, by their numbers."""
-    nodes: Mapping[str, Relation] = field(default_factory=dict)
-    """The node of the logical plan that each operator stands for; admissions stand for none."""
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    """What is proved of the node that each operator stands for; admissions stand for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
-    """Changes on their way: who made them, what has happened to them, how time comes to them.
+    """Changes on their way: who made them, and what has happened to them.
 
-    What is all there from the start does not move, and is waited for by nobody.  ``times`` has the
-    lines of those columns of facts whose values, in all that still comes, lie beyond the horizon.
+    What is all there from the start does not move.  ``source`` is set on the way from a source to
+    the first operator.
     """
 
     producer: Producer
     pipe: Pipe
-    lines: frozenset[Line]
     moves: bool = True
-    times: Mapping[Identity, frozenset[Line]] = field(default_factory=dict)
-
-    def lines_of(self, time: Expression) -> frozenset[Line] | None:
-        """The lines of a time, if it is a column about which they say something."""
-        column = self.pipe.resolve(time)
-        return self.times.get(column.column.identity) if isinstance(column, Ref) else None
+    source: int | None = None
 
 
 @dataclass(slots=True)
@@ -88,51 +86,63 @@ class _Lowering:
     operators: list[Operator] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     admissions: dict[int, int] = field(default_factory=dict)
-    nodes: dict[str, Relation] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    lines: set[Line] = field(default_factory=set)
+    outputs: list[Output] = field(default_factory=list)
+    view: str = ""
 
-    def flows(self, relation: Relation, reads: Reads) -> list[_Flow]:
-        """The changes of a relation, of whose columns ``reads`` are read; a union has several."""
-        node = operator(relation)
-        of_inputs = reads_below(node, reads)
-        match node:
+    def flows(self, node: Node, reads: Reads) -> list[_Flow]:
+        """The changes of a node, of whose columns ``reads`` are read; a union has several."""
+        relation = operator(node.relation)
+        carried = _carried(node)
+        of_inputs = [
+            read | more for read, more in zip(reads_below(relation, reads), carried, strict=True)
+        ]
+        match relation:
             case Stream() | StaticTable() | ChangingTable():
-                return [self._source(node.declaration)]
+                return [self._source(relation.declaration)]
             case Values():
-                return [self._values(node)]
+                return [self._values(relation)]
             case UnionAll():
-                left, right = map(self.flows, node.children, of_inputs)
-                return [*left, *(_named_as(flow, node.schema) for flow in right)]
-            case _ if is_linear(node):
-                linear = cast(Linear, node)
-                return [self._piped(flow, linear) for flow in self.flows(linear.input, *of_inputs)]
+                left, right = map(self.flows, node.inputs, of_inputs)
+                return [*left, *(_named_as(flow, relation.schema) for flow in right)]
+            case _ if is_linear(relation):
+                linear = cast(Linear, relation)
+                flows = self.flows(node.inputs[0], *of_inputs)
+                if isinstance(linear, Window):
+                    self._windowed(node, linear, flows)
+                return [replace(flow, pipe=flow.pipe.then(linear)) for flow in flows]
             case _:
-                below = list(map(self.flows, node.children, of_inputs))
-                if isinstance(node, Window):
-                    below = [[_timed(flow, node) for flow in flows] for flows in below]
-                return [self._operator(node, choose(node, reads), below)]
+                below = list(map(self.flows, node.inputs, of_inputs))
+                if isinstance(relation, Window):
+                    self._windowed(node, relation, below[0])
+                return [self._operator(node, choose(relation, reads, carried), below)]
 
-    def output(self, number: int, relation: Relation) -> None:
+    def output(self, view: str, root: Node) -> None:
         """The edges of what a view emits.
 
         What operators make stays in its shard.  Rows of sources pass an exchange, where equal ones
         meet and different ones spread over the shards.
         """
-        for flow in self.flows(relation, all_reads(relation)):
+        self.view, relation = view, root.relation
+        for flow in self.flows(root, all_reads(relation)):
             pipe = replace(flow.pipe, schema=relation.schema)
             keys = pipe.columns if isinstance(flow.producer, FromSource) else ()
             hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
-            self.edges.append(Edge(flow.producer, pipe, ~number, 0, hashed, flow.lines))
+            self.edges.append(Edge(flow.producer, pipe, ~len(self.outputs), 0, hashed))
+        self.outputs.append(Output(view, relation.schema, _waits(root)))
 
     def _source(self, declaration: Declaration) -> _Flow:
         number = self._number(declaration)
         given = arrival_schema(declaration)
         rows = declaration.row_schema
+        if isinstance(declaration, TableDeclaration) and declaration.time is not None:
+            self.lines.add((number, declaration.time))
         if declaration.key:
             return self._admitted(declaration, number, given, rows)
         columns = tuple(Ref(given.column(column.name)) for column in rows)
         pipe = replace(source_pipe(rows), columns=columns)
-        moves, times = _moves(declaration), _attributes(rows, number)
-        return _Flow(FromSource(number), pipe, frozenset(), moves, times)
+        return _Flow(FromSource(number), pipe, _moves(declaration), number)
 
     def _admitted(
         self, declaration: Declaration, source: int, given: Schema, rows: Schema
@@ -143,7 +153,7 @@ class _Lowering:
             texts = tuple(Column(f"text{i}", STRING) for i in range(3))
             self.operators.append(
                 Operator(
-                    f"admission{len(self.operators)}",
+                    f"admission.{declaration.name}",
                     Admission(declaration, source),
                     (positional(given),),
                     Schema((*rows.columns, *texts)),
@@ -153,13 +163,9 @@ class _Lowering:
             keys = tuple(Ref(given.column(name)) for name in declaration.key)
             pipe = replace(source_pipe(given), schema=positional(given))
             number = self.admissions[source]
-            self.edges.append(Edge(FromSource(source), pipe, number, 0, keys, frozenset()))
+            self.edges.append(Edge(FromSource(source), pipe, number, 0, keys))
         number = self.admissions[source]
-        lines: frozenset[Line] = frozenset()
-        if isinstance(declaration, TableDeclaration) and declaration.time is not None:
-            lines = frozenset({(source, declaration.time)})
-        moves, times = _moves(declaration), _attributes(rows, source)
-        return _Flow(FromOperator(number), source_pipe(rows), lines, moves, times)
+        return _Flow(FromOperator(number), source_pipe(rows), _moves(declaration), source)
 
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
@@ -174,15 +180,32 @@ class _Lowering:
         self.declarations.append(declaration)
         return len(self.declarations) - 1
 
-    def _piped(self, flow: _Flow, node: Linear) -> _Flow:
-        timed = _timed(flow, node) if isinstance(node, Window) else flow
-        return replace(timed, pipe=flow.pipe.then(node))
+    def _windowed(self, node: Node, window: Window, flows: Sequence[_Flow]) -> None:
+        """A window stands on a time of a source, or on a computed one that progresses."""
+        below = node.inputs[0].edge
+        for flow in flows:
+            if not flow.moves:
+                continue
+            time = flow.pipe.resolve(Ref(below.schema.column(window.on)))
+            if flow.source is not None and isinstance(time, Ref):
+                self.lines.add((flow.source, time.column.name))
+                continue
+            on = below.columns[below.schema.position(window.on)]
+            heard = bounds_of(propagated(on, below.facts, below.bounds))
+            if not heard:
+                raise UnsupportedError(
+                    "computed-time",
+                    f'a window on the computed time "{window.on}", which does not progress, '
+                    "cannot be run yet",
+                )
+            names = [declaration.name for declaration in self.declarations]
+            self.lines |= {(names.index(bound.stream), bound.attribute) for bound in heard}
 
-    def _operator(self, node: Relation, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
-        number = len(self.operators)
-        name = f"{type(node).__name__.lower()}{number}"
+    def _operator(self, node: Node, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
+        relation, number = node.relation, len(self.operators)
+        name = f"{self.view}.{node.id}"
         self.nodes[name] = node
-        lines = frozenset(line for flows in below for flow in flows for line in flow.lines)
+        rules = input_rules(node, chosen)
         self.operators.append(
             Operator(
                 name,
@@ -190,97 +213,116 @@ class _Lowering:
                 tuple(_schema(side.columns) for side in chosen.inputs),
                 chosen.output,
                 chosen.carries,
+                rules,
+                KEEP_ALL if node.emitted is None else _store_rule(node.emitted, lambda i: i),
+                node.begun,
+                node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
             )
         )
         for index, (side, flows) in enumerate(zip(chosen.inputs, below, strict=True)):
             for flow in flows:
                 keys = tuple(flow.pipe.resolve(key) for key in side.keys)
                 pipe = flow.pipe.selecting(side.columns)
-                self.edges.append(Edge(flow.producer, pipe, number, index, keys, flow.lines))
-        made = replace(source_pipe(chosen.output), schema=node.schema)
+                self.edges.append(Edge(flow.producer, pipe, number, index, keys))
+        made = replace(source_pipe(chosen.output), schema=relation.schema)
         if chosen.kept is not None:
-            made = replace(made, columns=tuple(map(_kept(chosen), chosen.kept, node.schema)))
+            made = replace(made, columns=tuple(map(_kept(chosen), chosen.kept, relation.schema)))
         made = replace(made, conditions=tuple(map(made.resolve, chosen.conditions)))
         moves = any(flow.moves for flows in below for flow in flows)
-        known = {
-            column.column.identity: found
-            for place, column in enumerate(made.columns)
-            if isinstance(column, Ref) and (found := _traced(node, place, below, lines)) is not None
-        }
-        return _Flow(FromOperator(number), made, lines, moves, known)
+        return _Flow(FromOperator(number), made, moves)
 
 
-def lower(views: Mapping[str, Relation]) -> Lowered:
-    """The physical plan of a program of snapshot queries, by the names of its views."""
+def lower(views: Mapping[str, Analysis]) -> Lowered:
+    """The physical plan of a program, by the names of its views."""
     lowering = _Lowering()
-    for number, plan in enumerate(views.values()):
-        if kind(plan) is Kind.FACT:
-            raise UnsupportedError(
-                "fact-query",
-                "a query on streams without windows cannot be run yet",
-                hint="add a window such as [RANGE 1 HOUR] after each stream's name",
-            )
-        lowering.output(number, plan)
+    for name, analysis in views.items():
+        lowering.output(name, analysis.root)
     physical = Physical(
         tuple(declaration.name for declaration in lowering.declarations),
         tuple(lowering.operators),
         tuple(lowering.edges),
-        tuple(Output(name, plan.schema) for name, plan in views.items()),
+        tuple(lowering.outputs),
+        frozenset(lowering.lines),
     )
     declarations = tuple(lowering.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
     return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes)
 
 
+def input_rules(node: Node, chosen: Chosen) -> tuple[StoreRule, ...]:
+    """The rule of each input's area, over the columns that the kernel stores of it."""
+    known = {kept.input: kept.rule for kept in node.kept}
+
+    if isinstance(node.relation, Over) and any(isinstance(r, LastRows) for r in known.values()):
+        raise UnsupportedError(
+            "fact-frames",
+            "LAG, LEAD and frames of rows on a stream without a window cannot be run yet",
+            hint="add a window such as [RANGE 1 HOUR] after the stream's name",
+        )
+
+    def rule(place: int) -> StoreRule:
+        columns = chosen.inputs[place].columns
+        schema = node.inputs[place].relation.schema
+        found = known.get(place)
+        if found is None:
+            return KEEP_ALL
+        shift_us = 1 if isinstance(node.relation, Istream | Dstream) else 0
+        return _store_rule(found, lambda i: columns.index(Ref(schema[i])), shift_us)
+
+    return tuple(map(rule, range(len(chosen.inputs))))
+
+
+def _store_rule(rule: Rule, place: Callable[[int], int], shift_us: Duration = 0) -> StoreRule:
+    """A rule over the columns of an area, whose ends may be moved."""
+    match rule:
+        case ByTime():
+            columns = {variable: place(i) for i, variable in _named(rule)}
+            return StoreRule(
+                tuple(
+                    tuple(
+                        (ENDS, shifted(part.value, shift_us))
+                        if part.variable == TO
+                        else (columns[part.variable], part.value)
+                        for part in case
+                    )
+                    for case in rule.keep.cases
+                ),
+                shift_us if rule.turns else None,
+            )
+        case LastRows() | OpenSessions():
+            # Such an area has each row until the instant after it is done with.
+            return StoreRule((((ENDS, shifted(rule.horizon, 1)),),))
+        case _:
+            assert_never(rule)
+
+
+def _named(rule: Rule) -> list[tuple[int, Var]]:
+    """The columns that a rule names, by position."""
+    if not isinstance(rule, ByTime):
+        return []
+    named = {part.variable for case in rule.keep.cases for part in case}
+    return [(place, variable) for place, variable in rule.columns if variable in named]
+
+
+def _carried(node: Node) -> tuple[Reads, ...]:
+    """The columns of each input that the rule of its store names."""
+    found: list[Reads] = [frozenset() for _ in node.inputs]
+    for kept in node.kept:
+        found[kept.input] = frozenset(place for place, _ in _named(kept.rule))
+    return tuple(found)
+
+
+def _waits(root: Node) -> tuple[tuple[int, Value], ...] | None:
+    """The pass rule of the output, over its columns."""
+    finality = root.finality
+    if finality.when is When.NEVER or finality.depth:
+        return None
+    places = {variable: place for place, variable in finality.columns}
+    return tuple((places.get(part.variable, ENDS), part.value) for part in finality.waits)
+
+
 def _moves(declaration: Declaration) -> bool:
     return not (isinstance(declaration, TableDeclaration) and declaration.static)
-
-
-def _attributes(rows: Schema, source: int) -> dict[Identity, frozenset[Line]]:
-    times = (column for column in rows if isinstance(column.type, TimestampType))
-    return {column.identity: frozenset({(source, column.name)}) for column in times}
-
-
-def _traced(
-    node: Relation, place: int, below: Sequence[Sequence[_Flow]], lines: frozenset[Line]
-) -> frozenset[Line] | None:
-    """The lines of the time at a place of an operator's facts.
-
-    A time that tells groups apart is as new as what changes its group; one that is only carried
-    along may be old when another row makes its fact come or go.
-    """
-    match node:
-        case Istream() | Dstream() | Rstream():
-            return lines if place == len(node.schema) - 1 else None
-        case Aggregate(keys=keys) if place < len(keys):
-            time = keys[place].expression
-        case Distinct():
-            time = Ref(node.input.schema[place])
-        case Tumble() | Hop() | Cumulate() if place != len(node.input.schema):
-            # A window begins before its fact, and ends after it.
-            given = node.input.schema
-            time = Ref(given[place] if place < len(given) else given.column(node.on))
-        case Join() | Product() | SemiJoin() | AntiJoin() if place < len(
-            node.left.schema
-        ) and not any(flow.moves for flow in below[1]):
-            time = Ref(node.left.schema[place])
-        case _:
-            return None
-    found = [flow.lines_of(time) for flow in below[0] if flow.moves]
-    known = [its for its in found if its is not None]
-    return frozenset().union(*known) if len(known) == len(found) else None
-
-
-def _timed(flow: _Flow, node: Window) -> _Flow:
-    """The flow of facts, by the time that a window on them stands on."""
-    if not flow.moves:
-        return flow
-    lines = flow.lines_of(Ref(node.input.schema.column(node.on)))
-    if lines is None:
-        raise UnsupportedError(
-            "computed-time", f'a window on the computed time "{node.on}" cannot be run yet'
-        )
-    return replace(flow, lines=lines)
 
 
 def _kept(chosen: Chosen) -> Callable[[int | None, Column], Expression]:

@@ -3,18 +3,26 @@
 Law: every stateful operator of the logical plan is one operator here, with a kernel; everything
 linear between two of them is the pipe of an edge.  Operators stand behind those that feed them.
 Where they run, and what travels, is for ``stages`` to say.
+
+What is proved is what runs: every store of an operator has the rule that the analysis gives it,
+over the columns of the kernel's own input, and ``times`` fills in how far the sources have come.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression
+from ebbtide.analysis.formula.progress import NEVER, Bound, Value, evaluate
 from ebbtide.compile.pipe import Pipe
 from ebbtide.core.schema import Schema
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
 from ebbtide.core.types import ArrayType, BinaryType, StringType, StructType
-from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.kernel import Kernel, Times
+from ebbtide.state.keep import ALWAYS, After, Keep
+from ebbtide.state.segment import ENDS
 
 _OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
@@ -44,8 +52,6 @@ class Edge:
     """Changes on their way to an input of an operator, or to output ``~consumer``.
 
     ``keys`` are over the producer's columns; changes with equal keys meet in one shard.
-    ``lines`` are the time attributes by which its changes come: none of it begins at or before
-    the least of their horizons any more.
     """
 
     producer: Producer
@@ -53,7 +59,30 @@ class Edge:
     consumer: int
     input: int
     keys: tuple[Expression, ...]
-    lines: frozenset[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRule:
+    """The rule of an area: cases of times, by column, each later than a value.
+
+    What ends after ``now`` is kept too, ``turning`` later; None if the operator sees nothing end.
+    """
+
+    cases: tuple[tuple[tuple[int, Value], ...], ...]
+    turning: Duration | None = None
+
+    def at(self, progress: Mapping[Bound, Instant], now: Instant, begun: Instant) -> Keep:
+        """The rule, as far as the sources have come."""
+        cases = [
+            tuple(After(column, evaluate(value, progress)) for column, value in case)
+            for case in self.cases
+        ]
+        if self.turning is not None:
+            cases.append((After(ENDS, shift(now, self.turning)),))
+        return Keep(tuple(cases), begun)
+
+
+KEEP_ALL = StoreRule(((),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +90,9 @@ class Operator:
     """A kernel, and the schemas of its inputs and its output.
 
     ``carries`` has, for each key of its exchange, the places of its output that hold it; None if
-    the keys are not there.
+    the keys are not there.  ``rules`` are those of its inputs' areas, ``emitted`` that of what it
+    keeps of its output.  ``begun`` is what every change to come begins after; ``facts`` have no
+    beginning.
     """
 
     name: str
@@ -69,14 +100,45 @@ class Operator:
     inputs: tuple[Schema, ...]
     output: Schema
     carries: tuple[tuple[int, ...], ...] | None = None
+    rules: tuple[StoreRule, ...] = ()
+    emitted: StoreRule = KEEP_ALL
+    begun: Value = NEVER
+    facts: bool = False
+
+    def times(
+        self,
+        progress: tuple[Mapping[Bound, Instant], Mapping[Bound, Instant]],
+        moments: tuple[Instant, Instant],
+    ) -> Times:
+        """The frontiers of a step, from those of the sources and ``now``, before and after it."""
+        before, after = progress
+        was, now = moments
+        # Facts have begun before every instant.
+        limit = NEG_INF + 1 if self.facts else shift(now, -1)
+        begun = min(limit, INF if self.facts else evaluate(self.begun, after))
+        output = self.emitted.at(after, now, begun)
+        return Times(
+            was,
+            now,
+            tuple(rule.at(after, now, begun) for rule in self.rules),
+            tuple(rule.at(before, was, NEG_INF) for rule in self.rules),
+            output,
+            groups=output if self.facts else ALWAYS,
+            open=self.emitted.at(before, was, NEG_INF) if self.facts else ALWAYS,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a view emits: its name and its columns."""
+    """What a view emits: its name, its columns and its pass rule.
+
+    ``waits`` is what a row that is not final satisfies: times, by column, each later than a value;
+    None if rows never pass.
+    """
 
     name: str
     schema: Schema
+    waits: tuple[tuple[int, Value], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +149,8 @@ class Physical:
     operators: tuple[Operator, ...]
     edges: tuple[Edge, ...]
     outputs: tuple[Output, ...]
+    lines: frozenset[Line] = frozenset()
+    """The time attributes that ``now`` goes by: those that windows and tables stand on."""
 
     @property
     def has_fixed_rows(self) -> bool:

@@ -9,72 +9,80 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ebbtide.analysis.formula.progress import Bound
 from ebbtide.compile.lowering import Lowered
-from ebbtide.compile.physical import Edge, FromOperator, FromSource, Line
-from ebbtide.core.frontier import Frontier, InputFrontier, now
-from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.compile.physical import FromOperator, FromSource
+from ebbtide.core.frontier import InputFrontier, now
+from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.kernels.kernel import Times
 
 
 def times_of(
     lowered: Lowered,
+    before: tuple[InputFrontier, ...],
     after: tuple[InputFrontier, ...],
-    before: Mapping[str, Instant],
+    nows: Mapping[str, Instant],
     clock: Instant | None,
-    collects: bool,
 ) -> dict[int, Times]:
-    """The times of every operator and, by ``~number``, of every output."""
+    """The times of every operator and, by ``~number``, of every output.
+
+    ``before`` and ``after`` are the frontiers of the sources, ``nows`` is ``now`` of each view
+    before the step.
+    """
     physical = lowered.physical
-    part_of = parts(lowered)
+    progress = _progress(physical.sources, before), _progress(physical.sources, after)
     found: dict[int, Times] = {}
-    for part in sorted(set(part_of.values())):
-        members = {number for number, its in part_of.items() if its == part}
-        edges = [edge for edge in physical.edges if edge.consumer in members]
-        lines = {line for edge in edges for line in edge.lines}
-        views = (physical.outputs[~number].name for number in members if number < 0)
-        moment = max((before[view] for view in views), default=NEG_INF)
-        moved = now((_line(after, line) for line in lines), clock=clock, before=moment)
-        for number in members:
-            inputs = len(physical.operators[number].inputs) if number >= 0 else 0
-            horizons = (_horizon(after, number, index, edges) for index in range(inputs))
-            kept = tuple(horizon if collects else NEG_INF for horizon in horizons)
-            found[number] = Times(moment, moved, kept)
+    for part in parts(lowered):
+        lines = [after[s][a] for s, a in sorted(physical.lines) if s in part.sources]
+        views = (physical.outputs[~number].name for number in part.consumers if number < 0)
+        moment = max((nows[view] for view in views), default=NEG_INF)
+        moved = now(lines, clock=clock, before=moment)
+        for number in part.consumers:
+            found[number] = (
+                Times(moment, moved)
+                if number < 0
+                else physical.operators[number].times(progress, (moment, moved))
+            )
     return found
 
 
-def parts(lowered: Lowered) -> dict[int, int]:
-    """The part of the program that each operator and, by ``~number``, each output belongs to."""
+class Part:
+    """Sources, operators and, by ``~number``, outputs that are connected."""
+
+    def __init__(self, sources: frozenset[int], consumers: frozenset[int]) -> None:
+        self.sources = sources
+        self.consumers = consumers
+
+
+def parts(lowered: Lowered) -> list[Part]:
+    """The parts of a program."""
     physical = lowered.physical
     consumers = [*range(len(physical.operators)), *(~i for i in range(len(physical.outputs)))]
-    part = {("source", i): i for i in range(len(lowered.declarations))}
-    part |= {("consumer", c): len(part) + i for i, c in enumerate(consumers)}
-
-    def joined(a: tuple[str, int], b: tuple[str, int]) -> None:
-        old, new = part[a], part[b]
-        for key, its in part.items():
-            if its == old:
-                part[key] = new
-
+    nodes = [*(("source", i) for i in range(len(lowered.declarations)))]
+    nodes += [("consumer", number) for number in consumers]
+    part = {node: {node} for node in nodes}
     for edge in physical.edges:
         match edge.producer:
-            case FromSource(source):
-                joined(("consumer", edge.consumer), ("source", source))
-            case FromOperator(operator):
-                joined(("consumer", edge.consumer), ("consumer", operator))
-    return {number: its for (kind, number), its in part.items() if kind == "consumer"}
+            case FromSource(number):
+                origin = ("source", number)
+            case FromOperator(number):
+                origin = ("consumer", number)
+        together = part[origin] | part["consumer", edge.consumer]
+        for node in together:
+            part[node] = together
+    distinct = {id(members): members for members in part.values()}.values()
+    return [Part(_of("source", members), _of("consumer", members)) for members in distinct]
 
 
-def _line(frontiers: tuple[InputFrontier, ...], line: Line) -> Frontier:
-    return frontiers[line[0]][line[1]]
+def _of(kind: str, members: set[tuple[str, int]]) -> frozenset[int]:
+    return frozenset(number for its, number in members if its == kind)
 
 
-def _horizon(
-    after: tuple[InputFrontier, ...], operator: int, index: int, edges: list[Edge]
-) -> Instant:
-    lines = {
-        line
-        for edge in edges
-        if (edge.consumer, edge.input) == (operator, index)
-        for line in edge.lines
+def _progress(
+    sources: tuple[str, ...], frontiers: tuple[InputFrontier, ...]
+) -> dict[Bound, Instant]:
+    return {
+        Bound(source, line.attribute): line.progress
+        for source, frontier in zip(sources, frontiers, strict=True)
+        for line in frontier.lines
     }
-    return min((_line(after, line).horizon for line in lines), default=INF)

@@ -62,7 +62,9 @@ class Stepper:
         entered = self.transport.enter(arrived, before)
         after = entered.seen.frontiers(before, given.advances)
         clock = given.clock if given.follows else None
-        times = times_of(flow.lowered, after, _nows(flow, previous), clock, self.collects)
+        times = times_of(flow.lowered, before, after, _nows(flow, previous), clock)
+        if not self.collects:
+            times = {number: its.uncollected for number, its in times.items()}
         moment = Moment(before, after, times)
         texts = entered.run(flow.tasks(Place(self.root, version), moment))
         said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)

@@ -54,7 +54,7 @@ def started(
             raise UnsupportedError(
                 "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
             )
-    lowered = lower({query.name: query.analysis.plan for query in queries})
+    lowered = lower({query.name: query.analysis for query in queries})
     sinks = _sinks(sink, queries)
     with engine.host.binding(name):
         sources = _bound(engine, lowered)

@@ -12,11 +12,17 @@ from typing import Any
 
 from ebbtide.analysis import Store, analyse
 from ebbtide.analysis.advice import operator_name
+from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.explain import keep_text
+from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.progress import Bound, Progress
-from ebbtide.analysis.keep_rules import ByTime, Rule
+from ebbtide.analysis.formula.terms import Var
+from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.temporal.edge import TO
+from ebbtide.analysis.temporal.sources import bound_of
 from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.compile.physical import Operator
+from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
 from ebbtide.state.batch import batch_schema
@@ -25,15 +31,11 @@ from ebbtide.state.segment import Segment
 from ebbtide.state.types import arrow_type
 from ebbtide.store.journal import Journal
 
-# What areas that hold no input are for, by their names.
-_OWN = {
-    "output": "kept while it may still change",
-    "held": "kept until it begins",
+INPUTS = {"input": 0, "rows": 0, "facts": 0, "sessions": 0, "steps": 0, "left": 0, "right": 1}
+_OF_GROUPS = {
     "accumulators": "one for each group that holds",
     "heirs": "those that come next when an extreme goes",
-    "operations": "kept while a later operation can meet it",
 }
-_INPUTS = {"input": 0, "rows": 0, "facts": 0, "sessions": 0, "steps": 0, "left": 0, "right": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +80,19 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     if latest is None:
         return
     analysis = analyse(query.bound.plan, query.bound.emit)
-    lowered = lower({query.name: analysis.plan})
-    stores = {id(node.relation): node.stores for node in analysis.nodes()}
+    lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
     for name, shards in latest.areas.items():
+        if name not in by_name and not name.startswith(f"output.{query.name}"):
+            continue  # another view of the program holds it
         operator = by_name.get(name)
         node = lowered.nodes.get(name)
-        known = stores.get(id(node), ()) if node is not None else ()
-        what = operator_name(node) if node is not None else _source(name, operator, lowered)
-        for index, layout in enumerate(_areas(operator)):
+        what = _source(name, operator, lowered) if node is None else operator_name(node.relation)
+        for index, layout in enumerate(areas_of(operator)):
             segments = tuple(Segment.restore(s) for shard in shards for s in shard[index])
             if segments:
-                keeps, gone = _until(layout.name, known, segments)
+                keeps = rule_text(operator, node, layout.name, lowered.declarations)
+                gone = _gone(node, layout.name, segments)
                 timed = not layout.newest
                 yield Holding(name, what, layout.name, segments, keeps, gone, timed)
 
@@ -101,7 +104,7 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     return "what the query emits" if name.startswith("output.") else name
 
 
-def _areas(operator: Operator | None) -> Sequence[Layout]:
+def areas_of(operator: Operator | None) -> Sequence[Layout]:
     if operator is None:
         return (Layout("held", None, ()),)
     inputs = tuple(
@@ -110,19 +113,53 @@ def _areas(operator: Operator | None) -> Sequence[Layout]:
     return operator.kernel.areas(inputs)
 
 
-def _until(area: str, stores: Sequence[Store], segments: Sequence[Segment]) -> tuple[str, str]:
-    """The rule by which an area forgets, and when that will have forgotten all of it."""
-    place = _INPUTS.get(area)
-    rules = [store.rule for store in stores if store.input == place]
-    if not rules:
-        return _OWN.get(area.rstrip("0123456789"), ""), ""
-    return str(rules[0]), _gone(rules[0], max(segment.to_max for segment in segments))
+def rule_text(
+    operator: Operator | None,
+    node: Node | None,
+    area: str,
+    declarations: Sequence[Declaration],
+) -> str:
+    """The rule by which an area forgets, as EXPLAIN has it."""
+    if operator is None:
+        return "kept until it begins"
+    if node is None:
+        kernel: Any = operator.kernel
+        return _of_operations(declarations[kernel.source])
+    store = _store(node, area)
+    if store is not None:
+        return keep_text(store)
+    kind = area.rstrip("0123456789")
+    if kind in _OF_GROUPS and not operator.facts:
+        return _OF_GROUPS[kind]
+    if area in INPUTS:
+        return "keep nothing"
+    return "" if node.emitted is None else str(node.emitted)
 
 
-def _gone(rule: Rule, last: Instant) -> str:
-    """The progress at which nothing is left that ends by ``last``."""
+def _store(node: Node, area: str) -> Store | None:
+    place = INPUTS.get(area)
+    return next((store for store in node.stores if store.input == place), None)
+
+
+def _of_operations(declaration: Declaration) -> str:
+    """Operations of a key are kept until the horizon has passed them."""
+    retain = declaration.retain_us if declaration.late is Late.REVISE else 0
+    waits = (
+        After(Var("", p.attribute), Progress(bound_of(declaration, p.attribute), -retain))
+        for p in declaration.promises
+    )
+    text = f"keep while {Keep((tuple(waits),))}"
+    changing = isinstance(declaration, TableDeclaration)
+    return f"{text}, and the version that is valid then" if changing else text
+
+
+def _gone(node: Node | None, area: str, segments: Sequence[Segment]) -> str:
+    """The progress at which nothing is left of what is there, if that is by its ends alone."""
     from ebbtide.core.time import format_instant
 
+    store = None if node is None else _store(node, area)
+    rule = None if store is None else store.rule
+    last = max(segment.to_max for segment in segments)
     if not isinstance(rule, ByTime) or rule.first or not is_finite(last):
         return ""
     needed: dict[Bound, Instant] = {}

@@ -6,18 +6,22 @@ the new one.  Hence equal input gives equal output for every cut into steps, ord
 shards.
 
 A kernel is a frozen, picklable dataclass of its parameters.  It has no clock, path or setting.
+
+What a kernel forgets is not its own to decide: every area of an input has a rule, and so has the
+area of what was emitted.  The compiler proves them; a kernel stores what they keep.  A rule is over
+the columns and the ends of the area's own rows.  Where an operator has to see rows end, rules of
+changing relations keep also what ends after ``now``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from ebbtide.core.time import Instant
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Hashes
-from ebbtide.state.batch import TO, last_end, where
-from ebbtide.state.columns import ints
+from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.state.layout import Layout
 
 Batch: TypeAlias = Any
@@ -28,24 +32,35 @@ Schema: TypeAlias = Any
 class Times:
     """The frontiers of a step.
 
-    ``before`` and ``now`` are the query's ``now`` before and after the step.  ``horizons`` has,
-    for each input, the instant that all changes of later steps begin after.  The group without
-    a key lives in one shard; ``owner`` says whether that is this one.
+    ``before`` and ``now`` are the query's ``now`` before and after the step.  ``inputs`` has the
+    rule of each input's area, and ``output`` that of what was emitted, both as they stand after
+    the step; ``stored`` has those of the inputs as they stood before it, for what is read, and
+    ``groups`` is that of what stands for a group, by its key.  ``open`` is the output's rule as it
+    stood before, where changes are facts: rows that it does not keep cannot differ any more, and
+    what they were derived from may be gone.  The group without a key lives in one shard; ``owner``
+    says whether that is this one.
     """
 
     before: Instant
     now: Instant
-    horizons: tuple[Instant, ...]
+    inputs: tuple[Keep, ...] = ()
+    stored: tuple[Keep, ...] = ()
+    output: Keep = ALWAYS
+    groups: Keep = ALWAYS
+    open: Keep = ALWAYS
     owner: bool = True
 
-    @property
-    def released(self) -> Instant:
-        """What ended by the instant after this one is touched by nothing to come.
+    def seen(self, areas: tuple[SweepArea, ...]) -> tuple[SweepArea, ...]:
+        """The areas of the inputs, and others behind them, as they may be read."""
+        pairs = zip(areas, self.stored, strict=False)
+        shown = tuple(area.under(keep) for area, keep in pairs)
+        return (*shown, *areas[len(shown) :])
 
-        Changes of any input begin after the least horizon, and what ends after ``now`` has
-        still to be seen ending.
-        """
-        return min(*self.horizons, self.now - 1)
+    @property
+    def uncollected(self) -> Times:
+        """The same without any collection of state."""
+        inputs = tuple(ALWAYS for _ in self.inputs)
+        return replace(self, inputs=inputs, stored=(), output=ALWAYS, groups=ALWAYS, open=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +87,6 @@ class Kernel(Protocol):
         ...
 
 
-def settled(
-    area: SweepArea, changes: Batch, released: Instant, hashes: Hashes | None = None
-) -> SweepArea:
-    """The area after a step: with the changes, without what nothing can touch any more."""
-    keep = ints(changes, TO) > last_end(released)
-    if hashes is not None and not keep.all():
-        hashes = hashes[keep]
-    return area.insert(where(changes, keep), hashes).reorganize(released)
+def settled(area: SweepArea, changes: Batch, keep: Keep, hashes: Hashes | None = None) -> SweepArea:
+    """The area after a step: with the changes, without what the rule does not keep."""
+    return area.insert(changes, hashes, keep).reorganize(keep)

@@ -1,16 +1,17 @@
 """The SweepArea: the rows of one operator input that later changes can still touch.
 
-Law: an area is a value.  ``insert``, ``reorganize`` and ``compact`` give another one; the
-relation that ``query`` shows is the sum of all inserted changes, restricted to the instants after
-the last horizon.  The cost of each method follows the rows that it adds or finds, not the rows
-that are there (paper 4, section 4.3.1, on the buckets of paper 3, section 4.1).
+Law: an area is a value.  ``insert``, ``reorganize`` and ``compact`` give another one; what
+``query`` shows is the sum of all inserted changes, as far as the rule that the area is ``under``
+keeps them: that a segment goes later than its rows are let go is seen nowhere.  The cost of each
+method follows the rows that it adds or finds, not the rows that are there (paper 4, section 4.3.1,
+on the buckets of paper 3, section 4.1).
 
-It deliberately knows no operator: what a row means, and when it may go, is the kernel's to say.
+It deliberately knows no operator: what a row means, and by which rule it goes, others say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,8 +20,8 @@ import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints
-from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash
+from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.search import (
     Bound,
@@ -34,7 +35,7 @@ from ebbtide.state.search import (
 )
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import File, Scope
-from ebbtide.state.table import TO, concat, last_end
+from ebbtide.state.table import concat, where
 from ebbtide.state.tiers import bucket_width, buckets, merges
 from ebbtide.state.writing import merged, newest, write
 
@@ -51,12 +52,13 @@ class Found:
 class SweepArea:
     """Changes in immutable segments, found by key and by time.
 
-    ``expired`` counts the stored changes that were dropped because the horizon had passed them.
+    ``expired`` counts the stored changes that were dropped because the rule did not keep them.
     """
 
     layout: Layout
     scope: Scope = field(default_factory=Scope)
     segments: tuple[Segment, ...] = ()
+    keep: Keep = field(default=ALWAYS, compare=False)
     expired: int = field(default=0, compare=False)
 
     @property
@@ -69,9 +71,18 @@ class SweepArea:
         """How much room the segments take."""
         return sum(segment.bytes for segment in self.segments)
 
+    @property
+    def none(self) -> Found:
+        """No changes at all."""
+        return Found(self.layout.schema.empty_table(), np.zeros(0, np.uint64))
+
     def at(self, scope: Scope) -> SweepArea:
         """The same area, to be continued in another scope."""
         return replace(self, scope=scope)
+
+    def under(self, keep: Keep) -> SweepArea:
+        """The same area, of which only what a rule keeps is seen."""
+        return self if keep is self.keep else replace(self, keep=keep)
 
     def describe(self) -> list[Any]:
         """The descriptors of the segments, for JSON."""
@@ -86,12 +97,16 @@ class SweepArea:
         """The hashes of the keys of changes that have the area's schema."""
         return key_hash(changes, self.layout.keys)
 
-    def insert(self, changes: Any, hashes: Hashes | None = None) -> SweepArea:
-        """The area with more changes."""
+    def insert(self, changes: Any, hashes: Hashes | None = None, keep: Keep = ALWAYS) -> SweepArea:
+        """The area with more changes, as far as a rule keeps them."""
+        mask = keep.mask(changes)
+        if mask is not None:
+            changes = where(changes, mask)
+            hashes = hashes if hashes is None else hashes[mask]
         if not changes.num_rows:
             return self
         hashes = self.hash(changes) if hashes is None else hashes
-        new = write(self.scope, changes, hashes, self._bounds())
+        new = write(self.scope, changes, hashes, self._bounds(keep), keep)
         return replace(self, segments=(*self.segments, *new))
 
     def query(self, hashes: Hashes | None, since: Bound = NEG_INF, until: Bound = INF) -> Any:
@@ -111,13 +126,12 @@ class SweepArea:
             and segment.from_min < latest
             and not rule_out(segment, hashes)
         ]
-        views = [self._view(segment) for segment in chosen]
-        return self._found(views, [overlapping(view, hashes, since, until) for view in views])
+        return self._found(chosen, lambda view: overlapping(view, hashes, since, until))
 
     def moved(self, since: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
         """The changes that begin or end in ``[since, upto]``, of some keys or of all."""
-        views = [self._view(s) for s in self._turning(since, upto) if not rule_out(s, hashes)]
-        return self._found(views, [moving(view, hashes, since, upto) for view in views])
+        chosen = [s for s in self._turning(since, upto) if not rule_out(s, hashes)]
+        return self._found(chosen, lambda view: moving(view, hashes, since, upto))
 
     def latest(self, hashes: Hashes | None) -> Found:
         """The rows that stand for the keys, in an area of the newest rows."""
@@ -130,7 +144,7 @@ class SweepArea:
         found = []
         for segment in self._turning(after + 1, upto):
             view = self._view(segment)
-            places = moving(view, None, after + 1, upto)
+            places = self._seen(segment, view, moving(view, None, after + 1, upto))
             found.append(view.hashes if places is None else view.hashes[places])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
 
@@ -150,31 +164,31 @@ class SweepArea:
             result[open_] = np.minimum(result[open_], points)
         return result
 
-    def reorganize(self, horizon: int) -> SweepArea:
-        """The area without what ended by ``horizon + 1``: every later change begins after it."""
-        ended = [segment for segment in self.segments if segment.to_max <= last_end(horizon)]
-        gone = {*ended, *(s for s in self.segments if self._is_dropped(s, horizon))}
+    def reorganize(self, keep: Keep = ALWAYS) -> SweepArea:
+        """The area without whole segments of which nothing is kept, and merged where that pays."""
+        passed = [segment for segment in self.segments if keep.drops(segment)]
+        gone = {*passed, *(s for s in self.segments if self._is_dropped(s, keep))}
         for segment in gone:
             self.scope.store.forget(segment.name)
         kept = replace(
             self,
             segments=tuple(s for s in self.segments if s not in gone),
-            expired=self.expired + sum(segment.rows for segment in ended),
+            expired=self.expired + sum(segment.rows for segment in passed),
         )
-        groups = merges(kept.segments, self.layout.newest, timeless=horizon == NEG_INF)
-        return kept._merge(groups, horizon)
+        groups = merges(kept.segments, self.layout.newest, keep.is_everything, keep.cut)
+        return kept._merge(groups, keep)
 
-    def compact(self, horizon: int = NEG_INF) -> SweepArea:
+    def compact(self, keep: Keep = ALWAYS) -> SweepArea:
         """The area with one segment for every bucket of time, and all that cancels gone."""
-        area, before = self.reorganize(horizon), self.rows + 1
+        area, before = self.reorganize(keep), self.rows + 1
         # What nets out may end earlier than its parts did, and meet others in another bucket.
         while area.rows < before:
             before = area.rows
-            groups = buckets(area.segments, bucket_width(area._bounds()))
-            area = area._merge([tuple(g) for g in groups if _is_loose(g, horizon)], horizon)
+            groups = buckets(area.segments, bucket_width(area._bounds(keep)), keep.cut)
+            area = area._merge([tuple(g) for g in groups if _is_loose(g, keep)], keep)
         return area
 
-    def _merge(self, groups: list[tuple[Segment, ...]], horizon: int) -> SweepArea:
+    def _merge(self, groups: list[tuple[Segment, ...]], keep: Keep) -> SweepArea:
         if not groups:
             return self
         gone = {segment for group in groups for segment in group}
@@ -184,16 +198,19 @@ class SweepArea:
             stored = concat(
                 (pa.Table.from_batches([self._read(s)]) for s in group), self._read(group[0]).schema
             )
-            expired += int((ints(stored, TO) <= last_end(horizon)).sum())
-            changes, hashes = merged(self.layout, stored, horizon, whole=not segments)
-            segments += write(self.scope, changes, hashes, self._bounds())
+            mask = keep.mask(stored)
+            expired += 0 if mask is None else int((~mask).sum())
+            changes, hashes = merged(self.layout, stored, keep, whole=not segments)
+            segments += write(self.scope, changes, hashes, self._bounds(keep), keep)
             for segment in group:
                 self.scope.store.forget(segment.name)
         return replace(self, segments=tuple(segments), expired=expired)
 
-    def _found(self, views: list[View], places: list[Ints | None]) -> Found:
+    def _found(self, segments: list[Segment], find: Callable[[View], Ints | None]) -> Found:
         tables, hashes = [], []
-        for view, chosen in zip(views, places, strict=True):
+        for segment in segments:
+            view = self._view(segment)
+            chosen = self._seen(segment, view, find(view))
             if chosen is not None and not len(chosen):
                 continue
             rows = view.batch if chosen is None else view.batch.take(pa.array(chosen))
@@ -201,6 +218,16 @@ class SweepArea:
             hashes.append(view.hashes if chosen is None else view.hashes[chosen])
         joined = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
         return Found(concat(tables, self.layout.schema), joined)
+
+    def _seen(self, segment: Segment, view: View, places: Ints | None) -> Ints | None:
+        """Those of some places of a segment whose rows are kept; None means all."""
+        if self.keep.holds(segment) or (places is not None and not len(places)):
+            return places
+        rows = view.batch if places is None else view.batch.take(pa.array(places))
+        mask = self.keep.mask(rows)
+        if mask is None:
+            return places
+        return np.flatnonzero(mask) if places is None else places[mask]
 
     def _turning(self, since: Bound, upto: Bound) -> list[Segment]:
         first, last = least(since), greatest(upto)
@@ -211,12 +238,12 @@ class SweepArea:
             or (s.to_max >= first and s.to_min <= last)
         ]
 
-    def _is_dropped(self, segment: Segment, horizon: int) -> bool:
-        drops = self.layout.endless is Endless.DROPPED and horizon > NEG_INF
-        return drops and segment.to_min == INF and segment.from_max <= horizon
+    def _is_dropped(self, segment: Segment, keep: Keep) -> bool:
+        drops = self.layout.endless is Endless.DROPPED and keep.begun > NEG_INF
+        return drops and segment.to_min == INF and segment.from_max <= keep.begun
 
-    def _bounds(self) -> list[tuple[int, int]]:
-        return [(segment.to_min, segment.to_max) for segment in self.segments]
+    def _bounds(self, keep: Keep) -> list[tuple[int, int]]:
+        return [segment.zone(keep.cut) for segment in self.segments]
 
     def _read(self, segment: Segment) -> Any:
         return self.scope.store.read(_file(segment))
@@ -226,10 +253,10 @@ class SweepArea:
         return view
 
 
-def _is_loose(group: list[Segment], horizon: int) -> bool:
+def _is_loose(group: list[Segment], keep: Keep) -> bool:
     """Whether merging a bucket's segments, or the one there is, can make them less."""
     first = group[0]
-    return len(group) > 1 or first.negatives > 0 or first.to_min <= last_end(horizon)
+    return len(group) > 1 or first.negatives > 0 or not keep.holds(first)
 
 
 def _file(segment: Segment) -> File:

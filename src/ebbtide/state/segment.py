@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
+from ebbtide.core.time import INF, NEG_INF
+
+ENDS = -1
+"""The end of a change, among the columns of its times."""
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The descriptor of an immutable file of changes, sorted by (key hash, valid_from)."""
+    """The descriptor of an immutable file of changes, sorted by (key hash, valid_from).
+
+    ``zones`` has the columns of times that the store's rule names, each with its bounds.
+    """
 
     name: str
     checksum: str
@@ -21,14 +29,25 @@ class Segment:
     to_max: int
     hash_min: int
     hash_max: int
+    zones: tuple[tuple[int, int, int], ...] = ()
+
+    def zone(self, column: int) -> tuple[int, int]:
+        """The least and the greatest time in a column; nothing is known of others."""
+        if column == ENDS:
+            return self.to_min, self.to_max
+        known = ((low, high) for place, low, high in self.zones if place == column)
+        return next(known, (NEG_INF, INF))
 
     def describe(self) -> list[Any]:
         """The descriptor as a list for JSON."""
-        return list(astuple(self))
+        *first, zones = astuple(self)
+        return [*first, [list(zone) for zone in zones]]
 
     @staticmethod
     def restore(values: list[Any]) -> Segment:
         """The descriptor that ``describe`` gave."""
         if len(values) != len(fields(Segment)):
             raise ValueError(f"a segment has {len(fields(Segment))} fields, not {len(values)}")
-        return Segment(*values)
+        zones = tuple(tuple(zone) for zone in values[-1])
+        given: tuple[Any, ...] = (*values[:-1], zones)
+        return Segment(*given)

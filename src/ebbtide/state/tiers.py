@@ -1,7 +1,8 @@
 """Which segments are merged, and how rows are cut into buckets of time.
 
-Law: a row lies in the bucket of the instant at which it ends, so that whole segments go when the
-horizon passes them (the buckets of paper 3, section 4.1).  Rows that never end lie apart.  In a
+Law: a row lies in the bucket of the time that lets it go, its end or a column, so that whole
+segments go when the rule passes them (the buckets of paper 3, section 4.1).  Rows that never end,
+or have no such time, lie apart.  In a
 bucket at most ``FAN_IN - 1`` segments of one size class stay, so there are few in all, and each
 row is rewritten a logarithmic number of times.
 """
@@ -15,7 +16,7 @@ import numpy as np
 
 from ebbtide.core.time import INF
 from ebbtide.state.arrays import Ints
-from ebbtide.state.segment import Segment
+from ebbtide.state.segment import ENDS, Segment
 
 BUCKETS = 8
 FAN_IN = 4
@@ -32,9 +33,9 @@ def bucket_width(bounds: Iterable[tuple[int, int]]) -> int:
     return 1 << max(0, (span // BUCKETS).bit_length())
 
 
-def cut(valid_to: Ints, width: int) -> Iterator[Ints]:
+def cut(times: Ints, width: int) -> Iterator[Ints]:
     """The places of rows that belong into one segment; small neighbouring buckets go together."""
-    endless = valid_to == INF
+    endless = times == INF
     if endless.any():
         yield np.flatnonzero(endless)
     places = np.flatnonzero(~endless)
@@ -42,7 +43,7 @@ def cut(valid_to: Ints, width: int) -> Iterator[Ints]:
         if len(places):
             yield places
         return
-    buckets = valid_to[places] // width
+    buckets = times[places] // width
     first = int(buckets.min())
     counts = np.bincount(buckets - first) if int(buckets.max()) - first < 4096 else None
     if counts is None:
@@ -61,9 +62,11 @@ def cut(valid_to: Ints, width: int) -> Iterator[Ints]:
 
 
 def merges(
-    segments: Iterable[Segment], newest: bool = False, timeless: bool = False
+    segments: Iterable[Segment], newest: bool = False, timeless: bool = False, by: int = ENDS
 ) -> list[tuple[Segment, ...]]:
     """The groups of segments that are to become one; ``newest`` is the layout's.
+
+    ``by`` is the time that lets rows go.
 
     Where rows do not go with time, ``timeless``, those that cancel may lie in different buckets
     for ever, so all buckets are looked at together.
@@ -71,9 +74,9 @@ def merges(
     listed = list(segments)
     if timeless and not newest and listed and _cancels(listed):
         return [tuple(listed)]
-    width = bucket_width((segment.to_min, segment.to_max) for segment in listed)
+    width = bucket_width(segment.zone(by) for segment in listed)
     result: list[tuple[Segment, ...]] = []
-    for members in buckets(listed, width):
+    for members in buckets(listed, width, by):
         if _vanishes(members) if newest else _cancels(members):
             result.append(tuple(members))
             continue
@@ -85,11 +88,12 @@ def merges(
     return result
 
 
-def buckets(segments: Iterable[Segment], width: int) -> list[list[Segment]]:
-    """The segments by the bucket in which their last row ends."""
+def buckets(segments: Iterable[Segment], width: int, by: int = ENDS) -> list[list[Segment]]:
+    """The segments by the bucket in which their last row goes."""
     found: dict[int, list[Segment]] = defaultdict(list)
     for segment in segments:
-        found[INF if segment.to_max == INF else segment.to_max // width].append(segment)
+        _, last = segment.zone(by)
+        found[INF if last == INF else last // width].append(segment)
     return list(found.values())
 
 

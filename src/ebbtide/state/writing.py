@@ -16,60 +16,66 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints, Mask, differs, order_by
 from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash, mixed
+from ebbtide.state.keep import ALWAYS, Keep, times_of, zones
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.netting import codes, net
 from ebbtide.state.search import HASH
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import Scope
-from ebbtide.state.table import DIFF, FROM, TO, last_end, payload, where, with_times
+from ebbtide.state.table import DIFF, FROM, TO, payload, where, with_times
 from ebbtide.state.tiers import bucket_width, cut
 
 
 def write(
-    scope: Scope, changes: Any, hashes: Hashes, bounds: Iterable[tuple[int, int]]
+    scope: Scope,
+    changes: Any,
+    hashes: Hashes,
+    bounds: Iterable[tuple[int, int]],
+    keep: Keep = ALWAYS,
 ) -> list[Segment]:
-    """Writes changes, in as many segments as there are buckets worth one."""
+    """Writes changes that a rule keeps, in as many segments as there are buckets worth one."""
     if not changes.num_rows:
         return []
-    valid_to = ints(changes, TO)
-    finite = valid_to[valid_to < INF]
+    times = times_of(changes, keep.cut)
+    finite = times[times < INF]
     new = [(int(finite.min()), int(finite.max()))] if len(finite) else []
     width = bucket_width([*bounds, *new])
     result = []
-    for places in cut(valid_to, width):
+    for places in cut(times, width):
         whole = len(places) == changes.num_rows
         part = changes if whole else changes.take(pa.array(places))
-        result.append(_segment(scope, part, hashes if whole else hashes[places]))
+        result.append(_segment(scope, part, hashes if whole else hashes[places], keep))
     return result
 
 
-def merged(layout: Layout, stored: Any, horizon: int, whole: bool) -> tuple[Any, Hashes]:
-    """The changes of several segments as few as possible, without what ended by the horizon."""
-    stored = where(stored, ints(stored, TO) > last_end(horizon))
+def merged(layout: Layout, stored: Any, keep: Keep, whole: bool) -> tuple[Any, Hashes]:
+    """The changes of several segments, as few as possible, as far as they are kept."""
+    stored = keep.of(stored)
     hashes = ints(stored, HASH.name).view(np.uint64)
     changes = stored.drop_columns([HASH.name])
     if layout.newest:
         places = newest(layout, changes, hashes, keep_gone=not whole)
         return changes.take(pa.array(places)), hashes[places]
-    old = _is_old(changes, horizon) if layout.endless is not Endless.KEPT else None
+    old = _is_old(changes, keep.begun) if layout.endless is not Endless.KEPT else None
     if old is not None and old.any():
         if layout.endless is Endless.DROPPED:
             changes, hashes = where(changes, ~old), hashes[~old]
         else:
-            begin = np.where(old, horizon, ints(changes, FROM))
+            starts = ints(changes, FROM)
+            # A fact holds at every instant, and stays one.
+            begin = np.where(old & (starts > NEG_INF), keep.begun, starts)
             changes = net(with_times(changes, begin, ints(changes, TO), ints(changes, DIFF)))
             hashes = key_hash(changes, layout.keys)
     if not (ints(changes, DIFF) < 0).any():
         return changes, hashes
-    changes = net(changes)
-    changes = where(changes, ints(changes, TO) > last_end(horizon))
+    changes = keep.of(net(changes))
     return changes, key_hash(changes, layout.keys)
 
 
-def _is_old(changes: Any, horizon: int) -> Mask:
-    """Which changes never end and have begun by the horizon."""
-    mask: Mask = (ints(changes, TO) == INF) & (ints(changes, FROM) <= horizon)
-    return mask & (horizon > NEG_INF)
+def _is_old(changes: Any, begun: int) -> Mask:
+    """Which changes never end and have begun by an instant."""
+    mask: Mask = (ints(changes, TO) == INF) & (ints(changes, FROM) <= begun)
+    return mask & (begun > NEG_INF)
 
 
 def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False) -> Ints:
@@ -82,7 +88,7 @@ def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False
     return np.flatnonzero(stands if keep_gone else stands & (ints(changes, DIFF) != 0))
 
 
-def _segment(scope: Scope, changes: Any, hashes: Hashes) -> Segment:
+def _segment(scope: Scope, changes: Any, hashes: Hashes, keep: Keep) -> Segment:
     order = _order(changes, hashes)
     taken = changes.take(pa.array(order)).combine_chunks()
     hashes = hashes[order]
@@ -104,6 +110,7 @@ def _segment(scope: Scope, changes: Any, hashes: Hashes) -> Segment:
         to_max=int(valid_to.max()),
         hash_min=int(hashes[0]),
         hash_max=int(hashes[-1]),
+        zones=zones(batch, keep.columns),
     )
 
 

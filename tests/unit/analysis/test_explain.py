@@ -44,6 +44,7 @@ def test_a_windowed_average() -> None:
             times    from < to
             stores   rows of "bids": keep while to > progress(bids.at) - 1 d + 1 us
             finds    by key (bids.auction), to, from
+            emitted  keep while to > progress(bids.at) - 1 d + 1 us
             final    when to - 1 us <= progress(bids.at)
             Alias bids
               columns  bids.auction BIGINT, bids.price DOUBLE, bids.at TIMESTAMP

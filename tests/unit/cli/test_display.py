@@ -98,7 +98,7 @@ def test_a_watch_takes_in_what_steps_have_committed(location: Path) -> None:
     run: Any = SimpleNamespace(
         name="means",
         root=engine.root_of("means"),
-        program=SimpleNamespace(lowered=lower({"means": query.analysis.plan})),
+        program=SimpleNamespace(lowered=lower({"means": query.analysis})),
     )
     watch = Watch(run)
     assert watch.look(0.0)

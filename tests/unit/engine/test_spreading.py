@@ -33,7 +33,7 @@ SECOND = 1_000_000
 def test_linear_output_spreads(text: str, tmp_path: Path) -> None:
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
-    lowered = lower({"q": engine.query(text).analysis.plan})
+    lowered = lower({"q": engine.query(text).analysis})
     runner = InProcess(lowered, str(tmp_path / "local"), shards=4)
     rows = tuple(Arrival(Op.INSERT, (a, SECOND), a) for a in range(84))
     manifest = runner.step({"s": Fed(rows), "t": Fed(rows)})

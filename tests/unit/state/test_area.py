@@ -17,6 +17,7 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.errors import StateError
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, key_hash, to_changes
+from ebbtide.state.keep import ended_by
 from ebbtide.state.layout import Layout
 from ebbtide.state.store import DirectoryStore, Scope
 from ebbtide.state.tiers import BUCKETS, FAN_IN, SMALL
@@ -45,7 +46,7 @@ def filled(batches: Any, horizon: int = NEG_INF) -> SweepArea:
     """An area after some steps."""
     area = SweepArea(LAYOUT)
     for changes in batches:
-        area = area.insert(from_changes(changes, SCHEMA)).reorganize(horizon)
+        area = area.insert(from_changes(changes, SCHEMA)).reorganize(ended_by(horizon))
     return area
 
 
@@ -105,11 +106,11 @@ def test_collection_keeps_all_that_can_be_touched(batches, horizons) -> None:
         new = [c for c in changes if c.valid_from > horizon]
         everything += new
         horizon = next_horizon
-        area = area.insert(from_changes(new, SCHEMA)).reorganize(horizon)
+        area = area.insert(from_changes(new, SCHEMA)).reorganize(ended_by(horizon))
         region = Interval(horizon + 1, INF)
         found = restrict(to_changes(area.query(None)), region)
         assert consolidate(found) == consolidate(restrict(everything, region))
-    full = area.compact(horizon)
+    full = area.compact(ended_by(horizon))
     assert all(c.valid_to > horizon + 1 for c in to_changes(full.query(None)))
 
 
@@ -119,7 +120,7 @@ def test_what_expires_is_counted(batches, horizons) -> None:
     area = filled(positive)
     stored = area.rows
     for horizon in horizons:
-        area = area.compact(horizon)
+        area = area.compact(ended_by(horizon))
         assert area.expired == stored - area.rows
 
 
@@ -150,10 +151,10 @@ def test_what_cancels_goes_even_if_no_time_lets_it_go() -> None:
     area = SweepArea(LAYOUT)
     rows = [Change((key, "x"), NEG_INF, 10 * key + 1) for key in range(300)]
     for first in (0, 100, 200):
-        area = area.insert(from_changes(rows[first : first + 100], SCHEMA)).reorganize(NEG_INF)
+        area = area.insert(from_changes(rows[first : first + 100], SCHEMA)).reorganize()
     for first, last in ((0, 250), (250, 300)):
         gone = [-row for row in rows[first:last]]
-        area = area.insert(from_changes(gone, SCHEMA)).reorganize(NEG_INF)
+        area = area.insert(from_changes(gone, SCHEMA)).reorganize()
     assert area.segments == ()
 
 
@@ -162,7 +163,7 @@ def test_only_the_newest_row_of_a_key_counts() -> None:
     for version in range(30):
         rows = [Change((1, f"v{version}"), version, INF)]
         rows += [Change((2, "x"), version, INF, int(version < 20))]
-        area = area.insert(from_changes(rows, SCHEMA)).reorganize(NEG_INF)
+        area = area.insert(from_changes(rows, SCHEMA)).reorganize()
     found = to_changes(area.latest(hashes_of(1, 2)).changes)
     assert [c.row for c in found] == [(1, "v29")]
     assert len(area.segments) < 2 * FAN_IN
@@ -204,12 +205,12 @@ def test_segments_stay_few_and_whole_buckets_go() -> None:
     most = 0
     for step in range(200):
         now = step * 20_000
-        area = area.insert(large(4_000, step, 20_000, now)).reorganize(now)
+        area = area.insert(large(4_000, step, 20_000, now)).reorganize(ended_by(now))
         most = max(most, len(area.segments))
         live = 1_000_000 // 20_000 * 4_000
         assert area.rows < 1.35 * live + 2 * SMALL
     assert most <= 3 * BUCKETS * FAN_IN
-    assert area.reorganize(now + 2_000_000).rows == 0
+    assert area.reorganize(ended_by(now + 2_000_000)).rows == 0
 
 
 def test_the_cost_follows_the_changes() -> None:
@@ -219,7 +220,7 @@ def test_the_cost_follows_the_changes() -> None:
         area = SweepArea(NUMBERS)
         for part in range(10):
             area = area.insert(large(rows // 10, part, 100_000, part * 100_000, rows))
-        area = area.reorganize(0)
+        area = area.reorganize(ended_by(0))
         new = large(2_000, 99, 1_000, 1_000_000, rows)
         asked = np.unique(area.hash(new))
 

@@ -106,7 +106,7 @@ class Admission:
         ]
         # Merged now and then, but nothing is dropped by time: what stands for a table's version
         # is older than the horizon.
-        area = area.insert(net(pa.concat_tables(parts))).reorganize(NEG_INF)
+        area = area.insert(net(pa.concat_tables(parts))).reorganize()
         return Result(pa.concat_tables(emitted), (area,))
 
     def _by_ledgers(

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.aggregates.accumulation import Accumulators, Lines, Moment, plan_of
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.aggregates.evaluation import index_of, made_exact, scale_of, swept
@@ -61,7 +60,8 @@ def move(
     touched, turning = touched_rows(changes, stored, emitted, times, not keys)
     if not len(touched.hashes):
         after = inputs_after((changes,), (stored,), touched, times)
-        return Result(output.empty_table(), (*after, emitted.reorganize(times.released), *kept))
+        same = (area.reorganize(times.groups) for area in kept)
+        return Result(output.empty_table(), (*after, emitted.reorganize(times.output), *same))
     older = tuple(area.latest(touched.hashes) for area in kept)
     others = (emitted.probe(touched.hashes, touched.since), *older)
     region = region_of(keys, changes, stored, others, touched, turning, times)
@@ -75,14 +75,16 @@ def move(
     changed = results(
         region.groups, sums.marks, alive, values, until, others[0], region.since, output
     )
+    changed = times.open.of(changed)
     if rows is not None and sums.doubtful.any():
         exact_reals(moments, sums.accumulators, *rows, sums.doubtful, times.now)
     written.insert(0, _lines(kept[0], region, sums.accumulators))
     renewed = [
-        area.insert(*new).reorganize(NEG_INF) for area, new in zip(kept, written, strict=True)
+        settled(area, new, times.groups, hashes)
+        for area, (new, hashes) in zip(kept, written, strict=True)
     ]
     after = inputs_after((changes,), (stored,), touched, times)
-    return Result(changed, (*after, settled(emitted, changed, times.released), *renewed))
+    return Result(changed, (*after, settled(emitted, changed, times.output), *renewed))
 
 
 def _in_key_order(changes: Batch, area: SweepArea) -> Batch:

@@ -41,8 +41,9 @@ def sweep_groups(
     result = output.empty_table()
     if len(regions.hashes):
         result = _changes(keys, calls, changes, areas, regions, times.now, output)
+        result = times.open.of(result)
     (after,) = inputs_after((changes,), (stored,), regions, times)
-    return Result(result, (after, settled(emitted, result, times.released)))
+    return Result(result, (after, settled(emitted, result, times.output)))
 
 
 def _changes(

@@ -70,6 +70,7 @@ class Aggregate:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         output = self.output(tuple(table.schema for table in inputs))
         moments = self.moments(inputs[0].schema)
+        areas = times.seen(areas)
         if moments is None:
             return sweep_groups(self.keys, self.calls, inputs[0], areas, times, output)
         return move(self.keys, self.calls, moments, inputs[0], areas, times, output)

@@ -6,8 +6,8 @@ State: the rows of both sides that changes to come can meet.
 Emits: each left row over the stretches in which no partner is there, known as they are now;
 partners that come and go take back and add parts.  What is emitted does not depend on ``now``.  A
 row with a NULL in its key has no partner ever, and passes as it is.
-Forgets: a left row once it has ended by the right horizon; a right row once it has ended by both
-horizons, for until then it may cover a left row, new or stored.
+Forgets: by the rules of its inputs: a left row once no right row to come can cover it; a right row
+once, besides, no left row, new or stored, can meet it.
 
     left      |-------------------------)
     right        |-----)  |------)
@@ -42,17 +42,17 @@ class AntiJoin:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The left rows that have lost or found their partners."""
+        areas = times.seen(areas)
         left = hashed(inputs[0], self.condition.left)
         right = hashed(inputs[1], self.condition.right)
         mine = Side(left, partners(areas[0], right))
         other = Side(right, partners(areas[1], left, right))
         changes = changed(self.condition, mine, other, partnered=False)
         alone = keyless(inputs[0], self.condition.left)
-        least = min(times.horizons)
         return Result(
             net(concat([changes, alone], changes.schema)),
             (
-                settled(areas[0], left.changes, times.horizons[1], left.hashes),
-                settled(areas[1], right.changes, least, right.hashes),
+                settled(areas[0], left.changes, times.inputs[0], left.hashes),
+                settled(areas[1], right.changes, times.inputs[1], right.hashes),
             ),
         )

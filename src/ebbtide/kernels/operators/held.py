@@ -27,7 +27,9 @@ from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Ints
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, payload, row_types, where
 from ebbtide.state.columns import ints
+from ebbtide.state.keep import After, Keep
 from ebbtide.state.layout import Layout
+from ebbtide.state.segment import ENDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,10 @@ class Held:
             if due.num_rows:
                 changes = cancel(pa.concat_tables([changes, _woken(due, changes.schema)]))
         begun = ints(changes, FROM) <= times.now
+        # In the area a change ends where it begins.
+        keep = Keep(((After(ENDS, times.now),),))
         area = area.insert(_waiting(where(changes, ~begun), area.layout.schema))
-        return Result(where(changes, begun), (area.reorganize(times.now - 1),))
+        return Result(where(changes, begun), (area.reorganize(keep),))
 
 
 def _waiting(changes: Batch, schema: Schema) -> Batch:

@@ -6,8 +6,8 @@ as often as the product of their diffs says (paper 4, algorithm 5; paper 2, sect
 State: the rows of both sides that changes of the other can still meet.
 Emits: each pair once, with the whole common interval; a negative input takes back what its
 positive brought.  What is emitted does not depend on ``now``.
-Forgets: a row of one side once it has ended by the horizon of the other: every later change there
-begins after its end.
+Forgets: by the rules of its inputs: a row of one side once no change of the other to come can meet
+it, for want of a common instant or by a condition on their times.
 
     left         |------------)
     right   |---------)   |--------)
@@ -48,6 +48,7 @@ class Join:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The pairs that have come and gone."""
+        areas = times.seen(areas)
         left = hashed(inputs[0], self.condition.left)
         right = hashed(inputs[1], self.condition.right)
         before = partners(areas[0], right), partners(areas[1], left)
@@ -55,8 +56,8 @@ class Join:
         return Result(
             changes,
             (
-                settled(areas[0], left.changes, times.horizons[1], left.hashes),
-                settled(areas[1], right.changes, times.horizons[0], right.hashes),
+                settled(areas[0], left.changes, times.inputs[0], left.hashes),
+                settled(areas[1], right.changes, times.inputs[1], right.hashes),
             ),
         )
 

@@ -7,8 +7,8 @@ State: the rows of both sides that changes to come can meet.
 Emits: each pair once, with the whole common interval; each kept row over the stretches in which
 no partner is there, known as they are now.  What is emitted does not depend on ``now``.  A row of
 a kept side with a NULL in its key has no partner ever, and passes as it is, padded.
-Forgets: a row of one side once it has ended by the horizon of the other; if the other side is
-kept, once it has ended by both, for until then it may cover a row there, new or stored.
+Forgets: by the rules of its inputs: a row of one side once no change of the other to come can meet
+it; if the other side is kept, once it covers none of its rows either, new or stored.
 
     left              |----------------)
     right     |-----------)   |--------------)
@@ -61,6 +61,7 @@ class OuterJoin:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The pairs that have come and gone, and what that leaves alone."""
+        areas = times.seen(areas)
         new = (
             hashed(inputs[0], self.condition.left),
             hashed(inputs[1], self.condition.right),
@@ -69,14 +70,9 @@ class OuterJoin:
         left = Side(new[0], partners(areas[0], *(new if self.keeps_right else new[1:])))
         right = Side(new[1], partners(areas[1], *(new if self.keeps_left else new[:1])))
         parts = [paired(self.condition, left, right), *self._alone(inputs, left, right)]
-        least = min(times.horizons)
-        released = (
-            least if self.keeps_right else times.horizons[1],
-            least if self.keeps_left else times.horizons[0],
-        )
         stored = tuple(
-            settled(area, found.changes, horizon, found.hashes)
-            for area, found, horizon in zip(areas, new, released, strict=True)
+            settled(area, found.changes, keep, found.hashes)
+            for area, found, keep in zip(areas, new, times.inputs, strict=True)
         )
         return Result(net(concat(parts, parts[0].schema)), stored)
 

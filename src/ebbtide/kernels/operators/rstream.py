@@ -7,8 +7,8 @@ it changes by ``dq`` on the new stretch, and by ``q`` where the new stretch and 
 State: the rows of ``q`` that are not over, and ``first``.
 Emits: the rows of each multiple when ``now`` reaches it; revisions of ``q`` take facts back and
 add others.
-Forgets: a row when it is over by ``now``: its negative, if one comes, brings all that it needs.
-But nothing until ``first`` is at or before the horizon, and hence final.
+Forgets: by the rule of its input: a row that is over, when no change to come begins by its end.
+Rows that may still be the first are not over then.
 
     q              |-------------)
                            |-----------)
@@ -70,7 +70,7 @@ class Rstream:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The rows at the multiples that now has passed, and corrections."""
-        (changes,), (rows, first) = inputs, areas
+        (changes,), (rows, first) = inputs, times.seen(areas)
         old = _stored(first)
         new = _first(changes, rows, old, times)
         was = _stretch(old, times.before)
@@ -79,10 +79,8 @@ class Rstream:
         parts += [self._stored(rows, part) for part in _without(stretch, was)]
         parts += [negated(self._stored(rows, part)) for part in _without(was, stretch)]
         facts = concat(parts, self.output((changes.schema,)))
-        final = new is not None and new <= times.horizons[0]
         return Result(
-            cancel(facts),
-            (settled(rows, changes, times.now if final else NEG_INF), _moved(first, old, new)),
+            cancel(facts), (settled(rows, changes, times.inputs[0]), _moved(first, old, new))
         )
 
     def _stored(self, rows: SweepArea, stretch: Interval) -> Batch:
@@ -153,4 +151,4 @@ def _moved(area: SweepArea, old: Instant | None, new: Instant | None) -> SweepAr
     if old == new:
         return area
     moves = [fact((at,), diff) for at, diff in ((old, -1), (new, 1)) if at is not None]
-    return area.insert(from_changes(moves, area.layout.schema)).reorganize(NEG_INF)
+    return area.insert(from_changes(moves, area.layout.schema)).reorganize()

@@ -6,8 +6,8 @@ State: the rows of both sides that changes to come can meet.
 Emits: each left row over the maximal stretches in which a partner is there, known as they are
 now; partners that come and go add and take back parts.  What is emitted does not depend on
 ``now``, and a row with a NULL in its key never is.
-Forgets: a left row once it has ended by the right horizon; a right row once it has ended by both
-horizons, for until then it may cover a left row, new or stored.
+Forgets: by the rules of its inputs: a left row once no right row to come can cover it; a right row
+once, besides, no left row, new or stored, can meet it.
 
     left      |-------------------------)
     right        |-----)  |------)
@@ -42,16 +42,16 @@ class SemiJoin:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The left rows that have found or lost their partners."""
+        areas = times.seen(areas)
         left = hashed(inputs[0], self.condition.left)
         right = hashed(inputs[1], self.condition.right)
         mine = Side(left, partners(areas[0], right))
         other = Side(right, partners(areas[1], left, right))
         changes = net(changed(self.condition, mine, other, partnered=True))
-        least = min(times.horizons)
         return Result(
             changes,
             (
-                settled(areas[0], left.changes, times.horizons[1], left.hashes),
-                settled(areas[1], right.changes, least, right.hashes),
+                settled(areas[0], left.changes, times.inputs[0], left.hashes),
+                settled(areas[1], right.changes, times.inputs[1], right.hashes),
             ),
         )

@@ -44,13 +44,13 @@ def turn_layout(input_: Schema) -> Layout:
 
 def turned(changes: Batch, area: SweepArea, times: Times, sign: int) -> Result:
     """The facts that a step of the query adds and takes back; ``sign`` is -1 for DSTREAM."""
+    (area,) = times.seen((area,))
     new = steps(changes)
     hashes = key_hash(new, payload(new))
     due = area.probe(None, times.before + 1, times.now + 1)
     revised = area.probe(np.unique(hashes), NEG_INF, times.before + 1)
     facts = _facts((due, revised), Found(new, hashes), times, sign)
-    horizon = min(times.horizons[0], times.now)
-    return Result(facts, (settled(area, new, horizon),))
+    return Result(facts, (settled(area, new, times.inputs[0]),))
 
 
 def steps(changes: Batch) -> Batch:

@@ -58,6 +58,7 @@ def count_step(
     rule: Rule, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times
 ) -> Result:
     """One step of an operator that is a rule on multiplicities."""
+    areas = times.seen(areas)
     *input_areas, output = areas
     keys = touched(inputs, tuple(input_areas), output, times)
     changes = output.layout.schema.empty_table()
@@ -66,9 +67,9 @@ def count_step(
         for place, (new, hashes) in enumerate(zip(inputs, keys.inputs, strict=True)):
             both = concat([found[place].changes, new], output.layout.schema)
             found[place] = Found(both, np.concatenate([found[place].hashes, hashes]))
-        changes = _difference(rule, found, keys, times.now)
+        changes = times.open.of(_difference(rule, found, keys, times.now))
     stored = inputs_after(inputs, tuple(input_areas), keys, times)
-    return Result(changes, (*stored, settled(output, changes, times.released)))
+    return Result(changes, (*stored, settled(output, changes, times.output)))
 
 
 def _difference(rule: Rule, found: list[Found], keys: Touched, now: Instant) -> Batch:

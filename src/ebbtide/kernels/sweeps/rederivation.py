@@ -99,24 +99,24 @@ def rederive(
     that ``output`` does not have, such as a key that the output hides.  ``always`` is for the
     operator whose one group has output even where it has no input.
     """
-    *input_areas, output_area = areas
+    *input_areas, output_area = times.seen(areas)
     keys = touched(inputs, tuple(input_areas), output_area, times, always)
     if not len(keys.hashes):
         stored = inputs_after(inputs, tuple(input_areas), keys, times)
-        return Result(output.empty_table(), (*stored, output_area.reorganize(times.released)))
+        return Result(output.empty_table(), (*stored, output_area.reorganize(times.output)))
     parts, region = load(inputs, tuple(input_areas), keys, times.now)
     new = tactic(parts, region)
     emitted = output_area.probe(keys.hashes, keys.since)
     changes = minus(
-        _clipped(new.changes, region.since[new.groups]),
-        _clipped(emitted.changes, keys.since_of(emitted.hashes)),
+        times.open.of(_clipped(new.changes, region.since[new.groups])),
+        times.open.of(_clipped(emitted.changes, keys.since_of(emitted.hashes))),
     )
     stored = inputs_after(inputs, tuple(input_areas), keys, times)
     hidden = len(changes.schema) - len(output)
     visible = changes.drop_columns([changes.schema.field(i).name for i in range(hidden)])
     return Result(
         visible.rename_columns(output.names) if hidden else visible,
-        (*stored, settled(output_area, changes, times.released)),
+        (*stored, settled(output_area, changes, times.output)),
     )
 
 
@@ -125,8 +125,10 @@ def inputs_after(
 ) -> tuple[SweepArea, ...]:
     """The input areas after the step."""
     return tuple(
-        settled(area, changes, times.released, hashes)
-        for area, changes, hashes in zip(areas, inputs, keys.inputs, strict=True)
+        settled(area, changes, keep, hashes)
+        for area, changes, keep, hashes in zip(
+            areas, inputs, times.inputs, keys.inputs, strict=True
+        )
     )
 
 

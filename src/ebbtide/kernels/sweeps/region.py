@@ -52,7 +52,7 @@ def touched_rows(
     """The touched keys, and the stored rows that begin or end in ``(before, now]``."""
     start = min(times.before + 1, times.now)
     new = stored.hash(changes)
-    turning = stored.moved(start, times.now if times.now > times.before else NEG_INF)
+    turning = stored.none if times.now == times.before else stored.moved(start, times.now)
     hashes = [new, turning.hashes]
     since = [
         np.minimum(ints(changes, FROM), start),
@@ -75,7 +75,8 @@ def region_of(
     times: Times,
 ) -> Region:
     """The touched groups; those with late changes reach back to the first of them."""
-    late = touched.since <= times.before
+    # What is there from -inf on is in the accumulators, and never begins.
+    late = (touched.since <= times.before) & (times.before > NEG_INF)
     old = [turning]
     if late.any():
         found = stored.moved(touched.since[late], times.before, touched.hashes[late])

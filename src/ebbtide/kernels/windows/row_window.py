@@ -8,9 +8,10 @@ State: the facts that still have to be seen leaving, each with the time at which
 is done with: that of fact ``CEIL(i TO m) + CEIL(n TO m)``.
 Emits: each fact once it is shown, valid for ever until the fact comes that ends it.  Late facts
 and deletions realign what follows them.  What is emitted does not depend on ``now``.
-Forgets: a slide when the horizon has come to the time at which it is done with; that leaves the
-last ``n`` facts at or below the horizon, and those of at most two slides.  Only whole slides go,
-so the numbers of the others stay the same modulo ``m``, which is all that the law looks at.
+Forgets: by the rule of its input: a slide once the horizon, at or below which no fact to come lies,
+has come to the time at which it is done with.  That leaves the last ``n`` facts at or below the
+horizon, and those of at most two slides.  Only whole slides go, so the numbers of the others stay
+the same modulo ``m``, which is all that the law looks at.
 
     [ROWS 2]        a     b        c   d        a late x     a     b  x     c   d
     a               |==============)            a            |========)
@@ -69,9 +70,9 @@ class Rows:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """What the new facts, and those that never were, change in their partitions."""
         facts, ts = timed(inputs[0], self.on)
-        (area,) = areas
+        (area,) = times.seen(areas)
         if not facts.num_rows:
-            return Result(facts, (area.reorganize(times.horizons[0]),))
+            return Result(facts, (area.reorganize(times.inputs[0]),))
         partitions, since, _ = stretches(key_hash(facts, self.partition), ts, ts)
         # What is done with before the first change keeps its number modulo the slide, and its end.
         stored = area.query(partitions, since)
@@ -80,7 +81,7 @@ class Rows:
             found, self._shown(found, found.before), self._shown(found, found.after)
         )
         state = self._state(found, before, after)
-        return Result(_output(found, before, after), (settled(area, state, times.horizons[0]),))
+        return Result(_output(found, before, after), (settled(area, state, times.inputs[0]),))
 
     def _shown(self, found: Known, copies: Ints) -> Shown:
         """Numbers the copies of the facts, and looks up the times at the numbers of the law."""

@@ -65,10 +65,10 @@ class Session:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """What the new facts, and those that never were, change in the sessions they touch."""
         facts, ts = timed(inputs[0], self.on)
-        (area,) = areas
+        (area,) = times.seen(areas)
         if not facts.num_rows:
             schema = self.output((facts.schema,))
-            return Result(schema.empty_table(), (area.reorganize(times.horizons[0]),))
+            return Result(schema.empty_table(), (area.reorganize(times.inputs[0]),))
         hashes = key_hash(facts, self.partition)
         partitions, since, until = stretches(hashes, ts, shift(ts, self.gap_us + 1))
         stored = area.query(partitions, since, until)
@@ -81,7 +81,7 @@ class Session:
         rows = with_columns(found.facts.take(pa.array(places[chosen])), [start, end])
         always = np.full(len(diff), NEG_INF, np.int64), np.full(len(diff), INF, np.int64)
         state = with_times(rows, start, shift(end, 1), diff)
-        return Result(with_times(rows, *always, diff), (settled(area, state, times.horizons[0]),))
+        return Result(with_times(rows, *always, diff), (settled(area, state, times.inputs[0]),))
 
     def _sessions(self, found: Known, copies: Ints) -> Placed:
         """The facts that are there, and their sessions."""
