@@ -13,6 +13,9 @@ from numba import njit
 
 from ebbtide.state.arrays import Ints
 
+_NEAR = 8
+"""As many places are looked at before the tree is asked."""
+
 
 @njit(cache=True)
 def add(tree: Ints, size: int, place: int, by: int) -> None:
@@ -46,3 +49,12 @@ def find(tree: Ints, size: int, wanted: int) -> Any:
             wanted -= tree[place]
         step >>= 1
     return place
+
+
+@njit(cache=True)
+def next_place(counts: Ints, tree: Ints, place: int, before: int) -> Any:
+    """The first place from the given one on with a count; the counts before it are ``before``."""
+    for near in range(place, min(place + _NEAR, len(counts))):
+        if counts[near] != 0:
+            return near
+    return find(tree, len(counts), before)

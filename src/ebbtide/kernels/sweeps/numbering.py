@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 
 from ebbtide.core.time import INF, Instant
-from ebbtide.kernels.sweeps.count_tree import add, find, up_to
+from ebbtide.kernels.sweeps.count_tree import add, find, next_place, up_to
 from ebbtide.state.arrays import Ints
 
 
@@ -239,7 +239,7 @@ def _list(
     size, rank, kind = 0, 0, -1
     before = up_to(tree, place)
     while before < total:
-        place = _next(copies, tree, place, before)
+        place = next_place(copies, tree, place, before)
         if peer[place] != kind:
             kind, rank, dense = peer[place], before + 1, dense + 1
         if (rank if ranking == 1 else dense if ranking == 2 else before + 1) > limit:
@@ -259,15 +259,6 @@ def _list(
         if ranking == 0 and before >= limit:
             return size, place
     return size, rows
-
-
-@njit(cache=True)
-def _next(copies: Ints, tree: Ints, place: int, before: int) -> int:
-    """The first place from the given one on where a row is; ``before`` are those before it."""
-    for near in range(place, min(place + 8, len(copies))):
-        if copies[near] != 0:
-            return near
-    return find(tree, len(copies), before)  # type: ignore[no-any-return]
 
 
 @njit(cache=True)
