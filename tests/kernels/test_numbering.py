@@ -90,7 +90,8 @@ def test_oracle_listing(
     for t in range(now + 1):
         there: Counter[tuple[int, int]] = Counter()
         for place, number, start, end, copies in entries:
-            assert start < end and copies > 0
+            assert start < end
+            assert copies > 0
             if start <= t < end:
                 there[place, number] += copies
         assert there == _wanted(rows, t, wanted)
@@ -119,5 +120,6 @@ def test_peers_around_the_offset(ranking: Ranking) -> None:
     for offset in (2, 3):
         wanted = Wanted(ranking, offset, offset + 9, True)
         found = listed(_events(rows, 1), peers, wanted, 0)
-        entries = Counter(dict(zip(zip(found.places, found.numbers, strict=True), found.counts)))
+        numbered = zip(found.places, found.numbers, strict=True)
+        entries = Counter(dict(zip(numbered, found.counts, strict=True)))
         assert entries == _wanted(rows, 0, wanted)
