@@ -72,12 +72,15 @@ def move(
     values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
     until = next_stored(stored, region.groups, changes, sums.new.groups, times.now)
     alive = (sums.lines.whole[0] > 0) | (not keys)
-    changed = results(
-        region.groups, sums.marks, alive, values, until, others[0], region.since, output
-    )
-    if rows is not None and sums.doubtful.any():
-        exact_reals(moments, sums.accumulators, *rows, sums.doubtful, times.now)
-    written.insert(0, _lines(kept[0], region, sums.accumulators))
+    marks, accumulators, doubtful = sums.marks, sums.accumulators, sums.doubtful
+    # Each of these has a line per row of the step: the memory of a large one is theirs.
+    del sums
+    changed = results(region.groups, marks, alive, values, until, others[0], region.since, output)
+    del values, marks, alive
+    if rows is not None and doubtful.any():
+        exact_reals(moments, accumulators, *rows, doubtful, times.now)
+    written.insert(0, _lines(kept[0], region, accumulators))
+    del region, rows
     renewed = [
         area.insert(*new).reorganize(NEG_INF) for area, new in zip(kept, written, strict=True)
     ]

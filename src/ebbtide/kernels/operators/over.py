@@ -6,7 +6,8 @@ aggregate over its frame.  Without a frame that is the whole partition, or with 
 up to the last peer.
 State: the rows of every partition that are not over by the horizon, and what was emitted of them.
 Emits: per partition the segments that begin at or before ``now``; what spans ``now`` ends at the
-partition's next known end point, and is shortened if something ends it early.
+partition's next known end point, and is shortened if something ends it early.  A row is evaluated
+where a change is within its frame's reach (`neighbourhoods`), and its value stands until then.
 Forgets: rows, and emitted segments, that ended by the horizon: every later change begins after
 them.  The whole partition stays until then, for a row that goes may change the values of any.
 
@@ -107,7 +108,7 @@ class Over:
     def _valued(self, parts: tuple[Part, ...], region: Region) -> Part:
         rows = in_places(parts[0], self.order)
         copies, ends = ints(rows.changes, DIFF), ints(rows.changes, TO)
-        found = looks(events(rows, region.groups), self._reach(rows), copies, ends, region.now)
+        found = looks(events(rows, region.groups), self._reach(rows), ends, region.now)
         every = np.repeat(np.arange(len(found.places)), copies[found.places])
         places = found.places[every]
         entered = entries(found.windows[every], places, rows.peers[places])

@@ -56,12 +56,13 @@ class Looks(NamedTuple):
     valid_to: Ints
 
 
-def looks(events: Events, reach: Reach, copies: Ints, ends: Ints, now: Instant) -> Looks:
+def looks(events: Events, reach: Reach, ends: Ints, now: Instant) -> Looks:
     """All windows of all groups that begin at or before ``now``.
 
-    ``copies`` and ``ends`` are those of the rows by place.
+    ``ends`` are those of the rows by place.
     """
-    windows, places, valued, since, until = _swept(*events, copies, now, *reach)
+    counts, by_place = (reach.before, reach.after), (reach.first, reach.last, reach.low, reach.high)
+    windows, places, valued, since, until = _swept(*events, now, *counts, *by_place)
     valid_to = np.minimum(ends[places], until)
     chosen = np.flatnonzero(valued)
     order = chosen[order_by(places[chosen], since[chosen])]
@@ -76,7 +77,6 @@ def _swept(
     at: Ints,
     places: Ints,
     steps: Ints,
-    copies: Ints,
     now: int,
     before: int,
     after: int,
