@@ -17,6 +17,11 @@ from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.operators.difference import Difference
 from ebbtide.kernels.operators.distinct import Distinct
+from ebbtide.kernels.operators.over import Framed, Neighbour, Over
+from ebbtide.kernels.operators.top_n import TopN
+from ebbtide.kernels.ordering import SortColumn
+from ebbtide.kernels.sweeps.frames import Frame
+from ebbtide.kernels.sweeps.numbering import Ranking
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.store import DirectoryStore, Scope
@@ -163,3 +168,53 @@ def test_late_rows_cost_their_region_only() -> None:
     seconds(10_000)
     small, large = seconds(10_000), seconds(1_000_000)
     assert large <= 2 * small + 0.010
+
+
+BEST = (SortColumn(1, descending=True),)
+SUM, MAX = (Framed(Call(name, (1,), pa.float64())) for name in ("SUM", "MAX"))
+NEAR, CLOSE = Frame(True, -2, 0), Frame(False, -1, 0)
+
+SWEEPS: dict[str, Kernel] = {
+    "median": MEDIAN,
+    "percentile": Aggregate((0,), (Call("PERCENTILE_DISC", (1,), pa.float64(), share=0.9),)),
+    "row number": TopN(10, BEST, (0,), Ranking.ROW_NUMBER, numbered=True),
+    "rank": TopN(10, BEST, (0,), Ranking.RANK, offset=1000),
+    "dense rank": TopN(10, BEST, (0,), Ranking.DENSE_RANK, numbered=True),
+}
+FRAMES: dict[str, Kernel] = {
+    "sum of rows": Over((SUM,), (0,), BEST, NEAR),
+    "greatest of rows": Over((MAX,), (0,), BEST, NEAR),
+    "sum of amounts": Over((SUM,), (0,), BEST, CLOSE),
+    "greatest of amounts": Over((MAX,), (0,), BEST, CLOSE),
+    "lag": Over((Neighbour(1, -1),), (0,), BEST),
+}
+
+
+def per_row(kernel: Kernel, count: int) -> float:
+    """The processor seconds per row of a step with many rows of one group, all live in the end.
+
+    Each comes at an instant of its own, so a sweep that moves or lists all live rows wherever one
+    comes takes a hundred times as long per row for a hundred times the rows.
+    """
+    chance, seconds = np.random.default_rng(3), []
+    at = np.sort(chance.integers(0, 10**12, count))
+    columns = [np.zeros(count, np.int64), chance.random(count) * count, at, at + 10**12]
+    columns.append(np.ones(count, np.int64))
+    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SCHEMA)
+    for _ in range(1 if count > 10_000 else 3):
+        seconds.append(Stepping(kernel).step(table, int(at[-1])))
+    return float(np.median(seconds)) / count
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_row_of_a_large_group_costs_a_logarithm(name: str) -> None:
+    kernel = SWEEPS[name]
+    per_row(kernel, 1000)
+    assert per_row(kernel, 1_000_000) <= 8 * per_row(kernel, 10_000)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_row_of_a_large_partition_costs_its_neighbourhood(name: str) -> None:
+    kernel, many, growth = FRAMES[name], 1_000_000 if LONG else 150_000, 8 if LONG else 5
+    per_row(kernel, 1000)
+    assert per_row(kernel, many) <= growth * per_row(kernel, 10_000)

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.harness import WAYS, Case, Input, Way, judge
@@ -30,6 +31,16 @@ def _row(random: Random) -> tuple[Any, ...]:
 
 
 RELATION = Input(schema(k="BIGINT", x="DOUBLE", s="STRING", v="BIGINT"), _row)
+
+
+def _crowded(random: Random) -> tuple[Any, ...]:
+    value = random.choice((None, NAN, -0.0, *range(-9, 9)))
+    real = None if value is None else float(value)
+    return (random.choice((0, None)), real, "a", random.choice((1, None, *SMALL)))
+
+
+SMALL = tuple(range(-20, 20))
+CROWD = Input(RELATION.schema, _crowded)
 
 SORTS = st.lists(
     st.builds(SortColumn, st.integers(1, 3), st.booleans(), st.booleans()), max_size=2
@@ -76,6 +87,41 @@ def test_oracle_top_n(
     judge(Case(node, kernel, (RELATION,), (partition,)), way)
 
 
+CROWDED_WAYS = st.builds(
+    Way,
+    seed=st.integers(0, 2**32),
+    steps=st.integers(1, 3),
+    size=st.integers(10, 30),
+    shards=st.just(1),
+    collect=st.booleans(),
+    restart=st.just(False),
+)
+
+
+@given(
+    count=st.sampled_from((1, 4, 50)),
+    offset=st.sampled_from((0, 3, 12)),
+    order=SORTS,
+    ranking=st.sampled_from(list(Ranking)),
+    partitioned=st.booleans(),
+    way=CROWDED_WAYS,
+)
+def test_oracle_top_n_of_many_rows(
+    count: int,
+    offset: int,
+    order: tuple[SortColumn, ...],
+    ranking: Ranking,
+    partitioned: bool,
+    way: Way,
+) -> None:
+    by = (CROWD.node.ref("k"),) if partitioned else ()
+    kind = logical.Ranking(ranking.name)
+    node = logical.TopN(CROWD.node, count, _sort_keys(order), by, kind, offset, "number")
+    partition = (0,) if partitioned else ()
+    kernel = TopN(count, order, partition, ranking, offset, True)
+    judge(Case(node, kernel, (CROWD,), (partition,)), way)
+
+
 def _aggregated(name: str, column: str | None, type_: Any) -> tuple[logical.FrameCall, Framed]:
     """A call twice: as the plan has it, and as the kernel does."""
     arguments = () if column is None else (RELATION.node.ref(column),)
@@ -110,10 +156,12 @@ CALLS = [
 
 
 @st.composite
-def frames(draw: Any) -> tuple[tuple[SortColumn, ...], logical.Frame | None, Frame | None]:
+def frames(
+    draw: Any, far: int = 2
+) -> tuple[tuple[SortColumn, ...], logical.Frame | None, Frame | None]:
     """An order and a frame that stands on it, twice."""
     order = draw(SORTS)
-    low, high = sorted((draw(st.integers(-2, 2)), draw(st.integers(-2, 2))))
+    low, high = sorted((draw(st.integers(-far, far)), draw(st.integers(-far, far))))
     start, end = draw(st.sampled_from((low, None))), draw(st.sampled_from((high, None)))
     kind = draw(st.sampled_from(("none", "rows", "range")))
     if kind == "none":
@@ -124,6 +172,26 @@ def frames(draw: Any) -> tuple[tuple[SortColumn, ...], logical.Frame | None, Fra
     return numbers, logical.Frame(logical.FrameUnit.RANGE, start, end), Frame(False, start, end)
 
 
+def _over(
+    input_: Input,
+    calls: Any,
+    order: tuple[SortColumn, ...],
+    frames_: tuple[logical.Frame | None, Frame | None],
+    partitioned: bool,
+) -> Case:
+    frame, kernel_frame = frames_
+    node = logical.Over(
+        input_.node,
+        tuple(logical.FrameCall(f"n{i}", call.call) for i, (call, _) in enumerate(calls)),
+        (input_.node.ref("k"),) if partitioned else (),
+        _sort_keys(order),
+        frame,
+    )
+    partition = (0,) if partitioned else ()
+    kernel = Over(tuple(call for _, call in calls), partition, order, kernel_frame)
+    return Case(node, kernel, (input_,), (partition,))
+
+
 @given(
     calls=st.lists(st.sampled_from(CALLS), min_size=1, max_size=2),
     framing=frames(),
@@ -131,14 +199,40 @@ def frames(draw: Any) -> tuple[tuple[SortColumn, ...], logical.Frame | None, Fra
     way=WAYS,
 )
 def test_oracle_over(calls: Any, framing: Any, partitioned: bool, way: Way) -> None:
-    order, frame, kernel_frame = framing
-    node = logical.Over(
-        RELATION.node,
-        tuple(logical.FrameCall(f"n{i}", call.call) for i, (call, _) in enumerate(calls)),
-        (RELATION.node.ref("k"),) if partitioned else (),
-        _sort_keys(order),
-        frame,
-    )
-    partition = (0,) if partitioned else ()
-    kernel = Over(tuple(call for _, call in calls), partition, order, kernel_frame)
-    judge(Case(node, kernel, (RELATION,), (partition,)), way)
+    order, *frame = framing
+    judge(_over(RELATION, calls, order, tuple(frame), partitioned), way)
+
+
+@given(
+    calls=st.lists(st.sampled_from(CALLS), min_size=1, max_size=2),
+    framing=frames(far=6),
+    partitioned=st.booleans(),
+    way=CROWDED_WAYS,
+)
+def test_oracle_over_many_rows(calls: Any, framing: Any, partitioned: bool, way: Way) -> None:
+    """Partitions in which most rows are beyond the reach of a change."""
+    order, *frame = framing
+    judge(_over(CROWD, calls, order, tuple(frame), partitioned), way)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [(-3, 0), (0, 3), (-1, 1), (1, 3), (-3, -2), (None, -2), (2, None), (-2, None), (None, 0)],
+)
+@pytest.mark.parametrize("unit", list(logical.FrameUnit))
+def test_frames_reach_as_far_as_they_say(
+    unit: logical.FrameUnit, start: int | None, end: int | None, seed: int
+) -> None:
+    call = _aggregated("SUM", "v", pa.int64())
+    both = logical.Frame(unit, start, end), Frame(unit is logical.FrameUnit.ROWS, start, end)
+    case = _over(CROWD, [call], (SortColumn(3),), both, False)
+    judge(case, Way(seed, 3, 25, 1, False, False))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["LAG", "LEAD"])
+@pytest.mark.parametrize("far", [1, 4])
+def test_neighbours_are_as_far_as_they_say(name: str, far: int, seed: int) -> None:
+    case = _over(CROWD, [_neighbour(name, far, False)], (SortColumn(3),), (None, None), False)
+    judge(case, Way(seed, 3, 25, 1, False, False))

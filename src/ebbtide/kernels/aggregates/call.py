@@ -6,8 +6,8 @@ NULLs) and its filter is TRUE; under ``distinct``, equal arguments once.
 | functions | way |
 |---|---|
 | COUNT, SUM, AVG, VAR_*, STDDEV_* | accumulators (`accumulation`), kept where sums are enough |
-| MIN, MAX, BOOL_*, FIRST, LAST, ARG_* | the best valid row, by one ordered sweep (`choosing`) |
-| MEDIAN, PERCENTILE, PERCENTILE_DISC | the row at a place among the valid ones (`choosing`) |
+| MIN, MAX, BOOL_*, FIRST, LAST, ARG_* | the best valid row, by one ordered sweep (`selection`) |
+| MEDIAN, PERCENTILE, PERCENTILE_DISC | the row at a place among the valid ones (`selection`) |
 | any object with the five functions | one state per group, from the valid rows (`folding`) |
 """
 

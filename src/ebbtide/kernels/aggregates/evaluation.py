@@ -5,7 +5,6 @@ Law: column by column, what plain SQL gives on the rows valid at the mark.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +23,8 @@ from ebbtide.kernels.aggregates.accumulation import (
 )
 from ebbtide.kernels.aggregates.call import CHOICES, PLACES, Call
 from ebbtide.kernels.aggregates.exact import ExactSums
-from ebbtide.kernels.aggregates.folding import Last, between, folded
+from ebbtide.kernels.aggregates.folding import Last, folded
+from ebbtide.kernels.aggregates.interpolation import between, places, places_of_values
 from ebbtide.kernels.aggregates.moments import result_of, values_of
 from ebbtide.kernels.aggregates.selection import at_places, best, counts
 from ebbtide.kernels.ordering import sort_words
@@ -200,26 +200,19 @@ def _place(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
             "bad-argument", f"{call.name} needs a share from 0 to 1, not {call.share}"
         )
     values = column(table, call.arguments[0])
-    sizes, which = np.unique(counts(spans, marks), return_inverse=True)
-    exact = call.function == "PERCENTILE_DISC"
-    positions = [_position(share, int(n), exact) for n in sizes]
-    low = np.array([place for place, _ in positions], np.int64)[which]
-    high = np.where(low < 0, -1, np.minimum(low + 1, sizes[which] - 1))
+    sizes = counts(spans, marks)
     priority = dense([word[spans.rows] for word in ranks(values)])
-    found = at_places(spans, priority, marks, np.stack([low, high], axis=1))
+    if call.function == "PERCENTILE_DISC":
+        (only,) = _standing(values, spans, priority, marks, [places_of_values(share, sizes)])
+        return only
+    found = places(share, sizes)
+    next_ = np.minimum(found.low + 1, sizes - 1)
+    below, above = _standing(values, spans, priority, marks, [found.low, next_])
+    return between(call.type, share, sizes, found, below, above)
+
+
+def _standing(values: Any, spans: Spans, priority: Ints, marks: Marks, at: list[Ints]) -> list[Any]:
+    """The values that stand at some places at the marks; NULL at a place below 0."""
+    found = at_places(spans, priority, marks, np.stack(at, axis=1))
     rows = spans.rows[found] if len(spans.rows) else found
-    below = values.take(pa.array(rows[:, 0], mask=found[:, 0] < 0))
-    if exact:
-        return below
-    above = values.take(pa.array(rows[:, 1], mask=found[:, 1] < 0))
-    return between(call.type, below, above, [positions[i][1] for i in which.tolist()])
-
-
-def _position(share: Fraction, size: int, exact: bool) -> tuple[int, Fraction | None]:
-    """The place from 0, and how far to the next one; -1 and None in an empty bag."""
-    if size == 0:
-        return -1, None
-    if exact:
-        return max(0, math.ceil(share * size) - 1), Fraction(0)
-    place = share * (size - 1)
-    return int(place), place - int(place)
+    return [values.take(pa.array(rows[:, k], mask=found[:, k] < 0)) for k in range(found.shape[1])]

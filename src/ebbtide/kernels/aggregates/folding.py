@@ -1,4 +1,4 @@
-"""Aggregates given as five functions, and those whose results need Python's exact numbers.
+"""Aggregates given as five functions.
 
 Law: a group's state at an instant is ``accumulate`` over its valid rows.  A row that ends is
 retracted where the aggregate knows how; else the state is made anew from the rows that are left.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.values import normalise
@@ -120,28 +117,3 @@ def _anew(
             function.accumulate, state, arguments[row], 1 if call.distinct else diff[row]
         )
     return state
-
-
-def between(kind: Any, low: Any, high: Any, weights: list[Fraction | None]) -> Any:
-    """The values a share of the way from ``low`` to ``high``, as doubles; None has no value."""
-    pairs = zip(low.to_pylist(), high.to_pylist(), weights, strict=True)
-    return pa.array(
-        [None if weight is None else _between(a, b, weight) for a, b, weight in pairs], kind
-    )
-
-
-def _between(below: Any, above: Any, weight: Fraction) -> float:
-    if weight == 0 or below == above:
-        return normalise(float(below))  # type: ignore[no-any-return]
-    if not all(_finite(value) for value in (below, above)):
-        part = float(weight)
-        return normalise(below * (1 - part) + above * part)  # type: ignore[no-any-return]
-    exact = Fraction(below) + (Fraction(above) - Fraction(below)) * weight
-    try:
-        return float(exact)
-    except OverflowError:
-        return float("inf") if exact > 0 else float("-inf")
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, int | Decimal) or bool(np.isfinite(value))

@@ -72,13 +72,16 @@ def move(
     values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
     until = next_stored(stored, region.groups, changes, sums.new.groups, times.now)
     alive = (sums.lines.whole[0] > 0) | (not keys)
-    changed = results(
-        region.groups, sums.marks, alive, values, until, others[0], region.since, output
-    )
+    marks, accumulators, doubtful = sums.marks, sums.accumulators, sums.doubtful
+    # Each of these has a line per row of the step: the memory of a large one is theirs.
+    del sums
+    changed = results(region.groups, marks, alive, values, until, others[0], region.since, output)
     changed = times.open.of(changed)
-    if rows is not None and sums.doubtful.any():
-        exact_reals(moments, sums.accumulators, *rows, sums.doubtful, times.now)
-    written.insert(0, _lines(kept[0], region, sums.accumulators))
+    del values, marks, alive
+    if rows is not None and doubtful.any():
+        exact_reals(moments, accumulators, *rows, doubtful, times.now)
+    written.insert(0, _lines(kept[0], region, accumulators))
+    del region, rows
     renewed = [
         settled(area, new, times.groups, hashes)
         for area, (new, hashes) in zip(kept, written, strict=True)

@@ -96,10 +96,12 @@ def results(
     found = difference(new, until, old)
     # A source below zero is the complement of a place among the emitted steps.
     source = np.where(found.source >= 0, found.source, len(new.at) + ~found.source)
-    all_words = np.concatenate([new.words, old.words])[source]
     arrays, at = [], 0
     for encoded in columns:
-        chosen = [np.ascontiguousarray(all_words[:, at + k]) for k in range(encoded.width)]
+        chosen = [
+            np.concatenate([new.words[:, at + k], old.words[:, at + k]])[source]
+            for k in range(encoded.width)
+        ]
         arrays.append(decode(encoded, chosen))
         at += encoded.width
     keys = groups.keys.take(pa.array(found.groups)) if width else groups.keys

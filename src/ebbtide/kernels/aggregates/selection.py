@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ebbtide.kernels.sweeps.count_tree import add, find
 from ebbtide.kernels.sweeps.spans import Marks, Spans
 from ebbtide.state.arrays import Ints, order_by
 
@@ -151,34 +152,12 @@ def _at_places(
             while j < n and groups[end[j]] < group:
                 j += 1
         while i < n and groups[begin[i]] == group and starts[begin[i]] <= t:
-            _count(tree, size, rank[begin[i]] - first + 1, diff[begin[i]])
+            add(tree, size, rank[begin[i]] - first, diff[begin[i]])
             i += 1
         while j < n and groups[end[j]] == group and ends[end[j]] <= t:
-            _count(tree, size, rank[end[j]] - first + 1, -diff[end[j]])
+            add(tree, size, rank[end[j]] - first, -diff[end[j]])
             j += 1
         for k in range(places.shape[1]):
             if places[mark, k] >= 0:
-                result[mark, k] = sorted_rows[first + _find(tree, size, places[mark, k])]
+                result[mark, k] = sorted_rows[first + find(tree, size, places[mark, k])]
     return result
-
-
-@njit(cache=True)
-def _count(tree: Ints, size: int, place: int, by: int) -> None:
-    while place <= size:
-        tree[place] += by
-        place += place & -place
-
-
-@njit(cache=True)
-def _find(tree: Ints, size: int, wanted: int) -> Any:
-    """The place, from 0, of the entry that the ``wanted``-th unit, from 0, belongs to."""
-    step = 1
-    while 2 * step <= size:
-        step *= 2
-    place = 0
-    while step > 0:
-        if place + step <= size and tree[place + step] <= wanted:
-            place += step
-            wanted -= tree[place]
-        step >>= 1
-    return place

@@ -6,7 +6,8 @@ aggregate over its frame.  Without a frame that is the whole partition, or with 
 up to the last peer.
 State: the rows of every partition that are not over by the horizon, and what was emitted of them.
 Emits: per partition the segments that begin at or before ``now``; what spans ``now`` ends at the
-partition's next known end point, and is shortened if something ends it early.
+partition's next known end point, and is shortened if something ends it early.  A row is evaluated
+where a change is within its frame's reach (`neighbourhoods`), and its value stands until then.
 Forgets: rows, and emitted segments, that ended by the horizon: every later change begins after
 them.  The whole partition stays until then, for a row that goes may change the values of any.
 
@@ -28,18 +29,16 @@ from ebbtide.core.time import INF
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.aggregates.evaluation import evaluate
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
-from ebbtide.kernels.matching import Spans as Keyed
-from ebbtide.kernels.matching import matches
-from ebbtide.kernels.operators.top_n import Ordered, in_places
+from ebbtide.kernels.operators.top_n import Ordered, events, in_places
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.kernels.stateless import wider
 from ebbtide.kernels.sweeps.frames import Entries, Frame, bounds, entries, frame_spans
+from ebbtide.kernels.sweeps.neighbourhoods import FAR, Reach, looks
 from ebbtide.kernels.sweeps.numbering import Ranking
-from ebbtide.kernels.sweeps.rederivation import Part, Region, Segments, rederive, segments
+from ebbtide.kernels.sweeps.rederivation import Part, Region, rederive
 from ebbtide.kernels.sweeps.spans import Marks, Spans
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import order_by
-from ebbtide.state.batch import DIFF, FROM, TO, payload
+from ebbtide.state.batch import DIFF, TO, payload
 from ebbtide.state.columns import column, ints
 from ebbtide.state.layout import Layout
 
@@ -108,23 +107,52 @@ class Over:
 
     def _valued(self, parts: tuple[Part, ...], region: Region) -> Part:
         rows = in_places(parts[0], self.order)
-        stretches = segments(parts, region)
-        found = _present(rows, stretches)
-        taken = rows.changes.take(pa.array(found.rows))
+        copies, ends = ints(rows.changes, DIFF), ints(rows.changes, TO)
+        found = looks(events(rows, region.groups), self._reach(rows), ends, region.now)
+        every = np.repeat(np.arange(len(found.places)), copies[found.places])
+        places = found.places[every]
+        entered = entries(found.windows[every], places, rows.peers[places])
+        valued = np.flatnonzero(found.valued[every])
+        taken = rows.changes.take(pa.array(places[valued]))
         times = [
-            stretches.valid_from[found.segments],
-            stretches.valid_to[found.segments],
-            np.ones(len(found.rows), np.int64),
+            found.valid_from[every[valued]],
+            found.valid_to[every[valued]],
+            np.ones(len(valued), np.int64),
         ]
+        columns = (values.take(pa.array(valued)) for values in self._columns(rows.changes, entered))
         changes = pa.Table.from_arrays(
-            [
-                *(taken.column(i) for i in payload(taken)),
-                *self._columns(rows.changes, found),
-                *map(pa.array, times),
-            ],
+            [*(taken.column(i) for i in payload(taken)), *columns, *map(pa.array, times)],
             schema=self.output((taken.schema,)),
         )
-        return Part(changes, stretches.groups[found.segments])
+        return Part(changes, rows.groups[places[valued]])
+
+    def _reach(self, rows: Ordered) -> Reach:
+        """How far the values of the calls reach."""
+        before, after = 0, 0
+        for call in self.calls:
+            match call:
+                case Number():
+                    before = FAR
+                case Neighbour(distance=distance):
+                    before, after = max(before, -distance), max(after, distance)
+                case Framed() if self._framed.rows:
+                    start, end = self._framed.start, self._framed.end
+                    before = max(before, FAR if start is None else -start)
+                    after = max(after, FAR if end is None else end)
+                case Framed():
+                    pass
+        places = np.arange(len(rows.groups))
+        if self._framed.rows or not any(isinstance(call, Framed) for call in self.calls):
+            return Reach(before, after, places, places + 1, places, places + 1)
+        every = entries(rows.groups, places, rows.peers)
+        frames = bounds(every, self._framed, rows.changes, self.order)
+        members = frame_spans(every, frames)
+        return Reach(before, after, *(every.firsts + part for part in (*members, *frames)))
+
+    @property
+    def _framed(self) -> Frame:
+        """The frame, or what stands for none: all rows, or with an order those up to the peers."""
+        return self.frame or Frame(False, None, 0 if self.order else None)
 
     def _columns(self, rows: Batch, found: Entries) -> list[Any]:
         framed = [call.call for call in self.calls if isinstance(call, Framed)]
@@ -143,8 +171,7 @@ class Over:
     def _aggregates(self, calls: tuple[Call, ...], rows: Batch, found: Entries) -> list[Any]:
         if not len(found.rows):
             return [pa.nulls(0, call.type) for call in calls]
-        frame = self.frame or Frame(False, None, 0 if self.order else None)
-        start, end = frame_spans(found, bounds(found, frame, rows, self.order))
+        start, end = frame_spans(found, bounds(found, self._framed, rows, self.order))
         # Numbers are the instants here.  What is in the last frame does not end at any of them.
         end = np.where(end < found.sizes, end, INF)
         ones = np.ones(len(start), np.int64)
@@ -152,18 +179,6 @@ class Over:
         marks = Marks(found.segments, found.numbers)
         seen = spans.chosen((start < end) & (start < found.sizes))
         return evaluate(calls, rows, seen, marks, int(found.sizes.max()) - 1)
-
-
-def _present(rows: Ordered, stretches: Segments) -> Entries:
-    """The rows that are there in each segment, every copy by itself."""
-    pairs = matches(
-        Keyed(stretches.groups, stretches.valid_from, stretches.valid_to),
-        Keyed(rows.groups, ints(rows.changes, FROM), ints(rows.changes, TO)),
-    )
-    order = order_by(pairs.left, pairs.right)
-    copies = ints(rows.changes, DIFF)[pairs.right[order]]
-    places = np.repeat(pairs.right[order], copies)
-    return entries(np.repeat(pairs.left[order], copies), places, rows.peers[places])
 
 
 def _numbers(ranking: Ranking, found: Entries) -> Any:

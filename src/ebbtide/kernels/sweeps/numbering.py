@@ -4,8 +4,10 @@ Law: in every segment of a group, its rows stand in an order, equal rows next to
 are numbered: one after the other, or by rank, where peers have one number.  A row is listed where
 its number is above ``offset`` and at most ``limit``.
 
-The sweep keeps the rows that are there, in order, and goes from end point to end point; at each it
-lists anew and compares with what was listed before, so that what stays is said once.
+The sweep goes from end point to end point and counts the rows that are there in a tree over all
+places of the group, so that a row costs a logarithm to come, to go and to be found.  It lists anew
+only where something changes before the first row that is beyond the limit, and compares with what
+was listed before, so that what stays is said once.
 
     rows by order    a      |-----------------)
                      b  |-----------------------)
@@ -24,6 +26,7 @@ import numpy as np
 from numba import njit
 
 from ebbtide.core.time import INF, Instant
+from ebbtide.kernels.sweeps.count_tree import add, find, next_place, up_to
 from ebbtide.state.arrays import Ints
 
 
@@ -91,19 +94,52 @@ def _sweep(
     size = 0
     for group in range(len(starts) - 1):
         event, last = starts[group], starts[group + 1]
+        if event == last:
+            continue
+        base, rows = _extent(places[event:last])
+        copies, tree = np.zeros(rows, np.int64), np.zeros(rows + 1, np.int64)
+        peer, firsts = _runs(peers[base : base + rows])
+        present, kinds = np.zeros(len(firsts) - 1, np.int64), np.zeros(len(firsts), np.int64)
         room = _room(steps[event:last], offset, limit, numbered)
-        active = np.empty((last - event, 2), np.int64)
         old = np.empty((room, 4), np.int64)
         new = np.empty((room, 4), np.int64)
-        rows, before = 0, 0
-        until = at[event] if event < last else INF
+        total, before, reach = 0, 0, rows
+        until = at[event]
         while event < last and at[event] <= now:
-            since = at[event]
+            since, matters = at[event], False
             while event < last and at[event] == since:
-                rows = _stepped(active, rows, places[event], steps[event])
+                place, step = places[event] - base, steps[event]
                 event += 1
+                copies[place] += step
+                total += step
+                add(tree, rows, place, step)
+                if ranking == 2:
+                    was = present[peer[place]] != 0
+                    present[peer[place]] += step
+                    change = int(present[peer[place]] != 0) - int(was)
+                    if change != 0:
+                        add(kinds, len(firsts) - 1, peer[place], change)
+                matters = matters or place < reach
             until = at[event] if event < last else INF
-            after = _list(active[:rows], peers, ranking, offset, limit, numbered, since, new)
+            if not matters:
+                continue
+            place, dense = _first(tree, kinds, rows, peer, firsts, total, ranking, offset)
+            after, reach = _list(
+                copies,
+                tree,
+                peer,
+                place,
+                dense,
+                total,
+                ranking,
+                offset,
+                limit,
+                numbered,
+                since,
+                new,
+            )
+            for i in range(after):
+                new[i, 0] += base
             out, size = _closed(old[:before], new[:after], since, out, size)
             old, new, before = new, old, after
         out, size = _closed(old[:before], new[:0], until, out, size)
@@ -118,6 +154,30 @@ def _sweep(
 
 
 @njit(cache=True)
+def _extent(places: Ints) -> Any:
+    """The first of a group's places, and how many there are up to the last."""
+    first, last = places[0], places[0]
+    for place in places:
+        first, last = min(first, place), max(last, place)
+    return first, last - first + 1
+
+
+@njit(cache=True)
+def _runs(peers: Ints) -> Any:
+    """The number of each place's peers, from 0, and where each number begins, and the end."""
+    numbers = np.empty(len(peers), np.int64)
+    firsts = np.empty(len(peers) + 1, np.int64)
+    count = 0
+    for i in range(len(peers)):
+        if i == 0 or peers[i] != peers[i - 1]:
+            firsts[count] = i
+            count += 1
+        numbers[i] = count - 1
+    firsts[count] = len(peers)
+    return numbers, firsts[: count + 1]
+
+
+@njit(cache=True)
 def _room(steps: Ints, offset: int, limit: int, numbered: bool) -> int:
     """How many entries a listing can have."""
     copies = 0
@@ -127,49 +187,65 @@ def _room(steps: Ints, offset: int, limit: int, numbered: bool) -> int:
 
 
 @njit(cache=True)
-def _stepped(active: Ints, rows: int, place: int, step: int) -> int:
-    """Counts a row up or down; the active rows stay in order."""
-    low, high = 0, rows
-    while low < high:
-        middle = (low + high) // 2
-        if active[middle, 0] < place:
-            low = middle + 1
-        else:
-            high = middle
-    if low < rows and active[low, 0] == place:
-        active[low, 1] += step
-        if active[low, 1] == 0:
-            for i in range(low, rows - 1):
-                active[i, 0], active[i, 1] = active[i + 1, 0], active[i + 1, 1]
-            return rows - 1
-        return rows
-    for i in range(rows, low, -1):
-        active[i, 0], active[i, 1] = active[i - 1, 0], active[i - 1, 1]
-    active[low, 0], active[low, 1] = place, step
-    return rows + 1
+def _first(
+    tree: Ints,
+    kinds: Ints,
+    rows: int,
+    peer: Ints,
+    firsts: Ints,
+    total: int,
+    ranking: int,
+    offset: int,
+) -> Any:
+    """The place from which numbers may be above the offset, and how many peer groups are before."""
+    if offset == 0:
+        return 0, 0
+    if ranking == 2:
+        count = len(firsts) - 1
+        if offset >= up_to(kinds, count):
+            return rows, 0
+        return firsts[find(kinds, count, offset)], offset
+    if offset >= total:
+        return rows, 0
+    place = find(tree, rows, offset)
+    if ranking == 1:
+        # Peers of the row at the offset share a rank, which may be at most the offset.
+        kind = peer[place]
+        same = up_to(tree, firsts[kind]) >= offset
+        place = firsts[kind] if same else firsts[kind + 1]
+    return place, 0
 
 
 @njit(cache=True)
 def _list(
-    active: Ints,
-    peers: Ints,
+    copies: Ints,
+    tree: Ints,
+    peer: Ints,
+    place: int,
+    dense: int,
+    total: int,
     ranking: int,
     offset: int,
     limit: int,
     numbered: bool,
     since: int,
     out: Ints,
-) -> int:
-    """Writes (place, number, count, since) of the wanted rows; gives their number."""
-    size, before, rank, dense, peer = 0, 0, 0, 0, -1
-    for i in range(len(active)):
-        place, copies = active[i, 0], active[i, 1]
-        if peers[place] != peer:
-            peer, rank, dense = peers[place], before + 1, dense + 1
+) -> Any:
+    """Writes (place, number, count, since) of the wanted rows from a place on.
+
+    Gives how many these are, and the place from which on no row matters to them.
+    """
+    rows = len(copies)
+    size, rank, kind = 0, 0, -1
+    before = up_to(tree, place)
+    while before < total:
+        place = next_place(copies, tree, place, before)
+        if peer[place] != kind:
+            kind, rank, dense = peer[place], before + 1, dense + 1
         if (rank if ranking == 1 else dense if ranking == 2 else before + 1) > limit:
-            break
-        first, last = max(before, offset) + 1, min(before + copies, limit)
-        before += copies
+            return size, place
+        first, last = max(before, offset) + 1, min(before + copies[place], limit)
+        before += copies[place]
         if ranking == 0 and numbered:
             for number in range(first, last + 1):
                 size = _put(out, size, place, number, 1, since)
@@ -178,8 +254,11 @@ def _list(
         elif ranking != 0:
             number = rank if ranking == 1 else dense
             if number > offset:
-                size = _put(out, size, place, number if numbered else 0, copies, since)
-    return size
+                size = _put(out, size, place, number if numbered else 0, copies[place], since)
+        place += 1
+        if ranking == 0 and before >= limit:
+            return size, place
+    return size, rows
 
 
 @njit(cache=True)

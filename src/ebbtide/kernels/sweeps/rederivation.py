@@ -27,7 +27,7 @@ from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.kernels.grouping import hash_without_key, numbered
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import Hashes, Ints, differs, order_by
+from ebbtide.state.arrays import Hashes, Ints
 from ebbtide.state.batch import DIFF, FROM, TO, codes, concat, key_hash, minus, net, with_times
 from ebbtide.state.columns import column, ints
 
@@ -194,34 +194,6 @@ def load(
         return parts, Region(together.select([]), keys.since[:1], now)
     firsts = together.take(pa.array(groups.first))
     return parts, Region(firsts, keys.since_of(hashes[groups.first]), now)
-
-
-@dataclass(frozen=True, slots=True)
-class Segments:
-    """The canonical segments of groups, in order: between end points, begun by ``now``."""
-
-    groups: Ints
-    valid_from: Ints
-    valid_to: Ints
-
-
-def segments(parts: tuple[Part, ...], region: Region) -> Segments:
-    """The segments of all groups from ``since`` on, empty ones included."""
-    groups = [np.arange(region.groups, dtype=np.int64)]
-    points = [region.since]
-    for part in parts:
-        groups += [part.groups, part.groups]
-        points += [ints(part.changes, FROM), ints(part.changes, TO)]
-    all_groups, at = np.concatenate(groups), np.concatenate(points)
-    order = order_by(all_groups, at)
-    all_groups, at = all_groups[order], at[order]
-    distinct = differs([all_groups, at])
-    all_groups, at = all_groups[distinct], at[distinct]
-    until = np.full(len(at), INF, np.int64)
-    same = all_groups[1:] == all_groups[:-1]
-    until[:-1][same] = at[1:][same]
-    begun = (at <= region.now) & (at < INF)
-    return Segments(all_groups[begun], at[begun], until[begun])
 
 
 def _clipped(changes: Batch, since: Ints) -> Any:
