@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.core.folds import Fold
 from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.condition import Condition
@@ -31,8 +32,8 @@ from ebbtide.state.store import DirectoryStore, Scope
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW, PARTS, CHANGES, SETTLED = 1_000_000, 20, 2500, 30
 KERNELS: dict[str, tuple[Kernel, int]] = {
-    "average": (Aggregate((0,), (Call("AVG", (1,), pa.float64()),)), 1),
-    "greatest": (Aggregate((0,), (Call("MAX", (1,), pa.float64()),)), 1),
+    "average": (Aggregate((0,), (Call("AVG", (1,), pa.float64(), Fold.ACCUMULATOR),)), 1),
+    "greatest": (Aggregate((0,), (Call("MAX", (1,), pa.float64(), Fold.EXTREME),)), 1),
     "join": (Join(Condition((0,), (0,))), 2),
 }
 

@@ -17,6 +17,7 @@ from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Literal
 from ebbtide.algebra.relation import Named, NamedCall, Values
 from ebbtide.core.change import consolidate
+from ebbtide.core.folds import Fold
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import (
     BIGINT,
@@ -90,7 +91,8 @@ def lowered(given_: AggregateCall, by_name: bool = True) -> Call:
         given_.name if known else given_.function,
         tuple(INPUT.schema.position(ref.column.name) for ref in refs),
         arrow(given_.type),
-        given_.distinct,
+        given_.function.fold if known else Fold.ROWS,
+        given_.is_distinct,
         None if given_.filter is None else INPUT.schema.position(given_.filter.column.name),
         tuple(
             SortColumn(INPUT.schema.position(s.expression.column.name), True, False)
@@ -159,13 +161,18 @@ def plan(keys: tuple[str, ...], calls: list[AggregateCall]) -> algebra.Aggregate
 
 
 def check(
-    keys: tuple[str, ...], calls: list[AggregateCall], data: Any, by_name: bool = True
+    keys: tuple[str, ...],
+    calls: list[AggregateCall],
+    data: Any,
+    by_name: bool = True,
+    folds: bool = False,
+    **kinds: Any,
 ) -> None:
     """The kernel's output is the reference's, for every cut, order, shards and collection."""
     positions = tuple(NAMES.index(key) for key in keys)
-    kernel = Aggregate(positions, tuple(lowered(each, by_name) for each in calls))
+    kernel = Aggregate(positions, tuple(lowered(each, by_name) for each in calls), folds)
     node = plan(keys, calls)
-    history = data.draw(histories([ROWS]))
+    history = data.draw(histories([ROWS], **kinds))
     seed, shards = data.draw(st.integers(0, 99)), data.draw(st.sampled_from([1, 2, 7]))
     accepted: list[Any] = []
 
@@ -177,7 +184,9 @@ def check(
     first = run(kernel, (SCHEMA,), history, keys=(positions,), each=each_step)
     other = run(kernel, (SCHEMA,), cut(history, seed), shards, (positions,))
     kept = run(kernel, (SCHEMA,), without_collection(cut(history, seed + 1)), 1, (positions,))
+    merged = run(kernel, (SCHEMA,), history, shards, (positions,), compacted=True)
     assert consolidate(first.output) == consolidate(other.output) == consolidate(kept.output)
+    assert consolidate(merged.output) == consolidate(first.output)
 
 
 @given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
@@ -198,6 +207,22 @@ def test_calls_that_sweep(data, keys) -> None:
     calls = data.draw(st.lists(st.sampled_from(OTHERS), min_size=1, max_size=4))
     calls += data.draw(st.lists(st.sampled_from([*SUMS, *EXTREMES]), max_size=3))
     check(keys, calls, data)
+
+
+CHOICES = [each for each in [*EXTREMES, *OTHERS] if each.fold is Fold.EXTREME]
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_sums_fold_what_never_ends(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(SUMS), min_size=1, max_size=4))
+    check(keys, calls, data, folds=True, for_ever=7)
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_choices_fold_what_never_ends_and_is_never_taken_back(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(CHOICES), min_size=1, max_size=3))
+    calls += data.draw(st.lists(st.sampled_from(SUMS), max_size=2))
+    check(keys, calls, data, folds=True, for_ever=7, negatives=False)
 
 
 @given(data=st.data())

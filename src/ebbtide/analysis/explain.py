@@ -88,7 +88,8 @@ def _node(node: Node) -> dict[str, Any]:
         },
         "times": str(node.edge.readable),
         "stores": [
-            _store(node, store, advice.name_of(inputs[store.input])) for store in node.stores
+            _store(node, store, advice.name_of(inputs[store.input] if inputs else node.relation))
+            for store in node.stores
         ],
         "final": _finality(node.finality),
         "inputs": [_node(child) for child in node.inputs],

@@ -34,6 +34,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis.equalities import split_condition
+from ebbtide.analysis.stores import folds_input
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BOOLEAN, INT
 from ebbtide.errors import UnsupportedError
@@ -217,7 +218,7 @@ def _aggregate(node: Aggregate) -> Chosen:
     if not columns.expressions:
         columns.place(Literal(True, BOOLEAN))
     group = tuple(columns.expressions[i] for i in keys)
-    kernel = aggregate.Aggregate(keys, calls)
+    kernel = aggregate.Aggregate(keys, calls, folds_input(node))
     return Chosen(kernel, (Side(tuple(columns.expressions), group),), positional(node.schema))
 
 

@@ -161,7 +161,12 @@ class SweepArea:
             segments=tuple(s for s in self.segments if s not in gone),
             expired=self.expired + sum(segment.rows for segment in ended),
         )
-        groups = merges(kept.segments, self.layout.newest, timeless=horizon == NEG_INF)
+        groups = merges(
+            kept.segments,
+            self.layout.newest,
+            timeless=horizon == NEG_INF,
+            folding=self.layout.endless is not Endless.KEPT,
+        )
         return kept._merge(groups, horizon)
 
     def compact(self, horizon: int = NEG_INF) -> SweepArea:
