@@ -238,6 +238,12 @@ def test_groups_without_calls(data, keys) -> None:
     check(keys, [], data)
 
 
+@pytest.mark.parametrize("given_", [*SUMS, *EXTREMES, *OTHERS], ids=str)
+def test_kernels_fold_what_is_declared_to_fold(given_: AggregateCall) -> None:
+    moved = Aggregate((0,), (lowered(given_),)).moments(SCHEMA) is not None
+    assert moved == (given_.fold is not Fold.ROWS)
+
+
 def test_every_aggregate_of_the_library_is_tried() -> None:
     assert {each.name for each in [*SUMS, *EXTREMES, *OTHERS]} == set(aggregates.AGGREGATES) - {
         "SINGLE"
