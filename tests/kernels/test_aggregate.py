@@ -16,9 +16,10 @@ from ebbtide.algebra import aggregates
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Literal
 from ebbtide.algebra.relation import Named, NamedCall, Values
-from ebbtide.core.change import consolidate
+from ebbtide.core.change import Change, consolidate, snapshot
 from ebbtide.core.folds import Fold
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import INF
 from ebbtide.core.types import (
     BIGINT,
     BOOLEAN,
@@ -35,7 +36,7 @@ from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.batch import batch_schema
-from kernels.simulation import canonical, cut, histories, run, without_collection
+from kernels.simulation import Step, canonical, cut, histories, run, without_collection
 
 TYPES = (BIGINT, BIGINT, DOUBLE, STRING, BOOLEAN, DecimalType(10, 2), INTERVAL)
 NAMES = ("k", "x", "d", "s", "b", "m", "i")
@@ -223,6 +224,21 @@ def test_choices_fold_what_never_ends_and_is_never_taken_back(data, keys) -> Non
     calls = data.draw(st.lists(st.sampled_from(CHOICES), min_size=1, max_size=3))
     calls += data.draw(st.lists(st.sampled_from(SUMS), max_size=2))
     check(keys, calls, data, folds=True, for_ever=7, negatives=False)
+
+
+def test_a_row_that_is_cut_short_ahead_of_now_may_go_on_in_time() -> None:
+    """A known end point ahead cuts what is emitted; where rows only gain time, it goes on there."""
+    best, other = ((1, x, None, None, None, None, None) for x in (7, 3))
+    calls = [call("MAX", "x"), call("LAST", "x")]
+    kernel = Aggregate((0,), tuple(lowered(each) for each in calls), folds=True)
+    steps = [
+        Step(((Change(best, 0, INF), Change(other, 1, INF)),), 2, (2,)),
+        Step(((Change(best, 10, INF, -1),),), 5, (5,)),
+        Step(((Change(best, 10, INF),),), 12, (11,)),
+    ]
+    output = run(kernel, (SCHEMA,), steps, keys=((0,),), compacted=True).output
+    for t in (1, 5, 9, 10, 12):
+        assert list(snapshot(output, t)) == [(1, 7, 7)]
 
 
 @given(data=st.data())
