@@ -22,12 +22,12 @@ WORLD = World(
     CREATE STREAM orders (id BIGINT, total DOUBLE, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
     CREATE STREAM quiet (id BIGINT, total DOUBLE, at TIMESTAMP NOT NULL);
     CREATE STREAM keyed (id BIGINT, total DOUBLE, at TIMESTAMP NOT NULL,
-      PRIMARY KEY (id, at), PROGRESS FOR at AS at);
+      PRIMARY KEY (id, at), PROGRESS FOR at AS at) APPEND ONLY;
     CREATE TABLE rates (id BIGINT NOT NULL, rate DOUBLE, at TIMESTAMP NOT NULL,
       PRIMARY KEY (id), PROGRESS FOR at AS at) TIME at;
     """
 )
-STEPS, ROWS, KEYS = 64, 40, 4
+STEPS, ROWS, KEYS = 40, 40, 4
 
 
 def fed(source: str, step: int, rows: int = ROWS, every_us: int = 1000) -> dict[str, Fed]:
@@ -54,20 +54,16 @@ def stored(sql: str, source: str) -> tuple[Size, int, int]:
 
 
 @pytest.mark.parametrize(
-    "calls",
+    ("calls", "source"),
     [
-        "COUNT(*) AS n",
-        "SUM(total) AS s",
-        "STDDEV(total) AS d",
-        "MIN(total) AS m",
-        "BOOL_OR(total > 1) AS b",
-        "FIRST(total) AS f",
-        "LAST(total) AS l",
-        "ARG_MAX(id, total) AS a",
-        "AVG(total) AS m, MAX(total) AS t, LAST(total) AS l",
+        ("COUNT(*) AS n", "orders"),
+        ("SUM(total) AS s", "orders"),
+        ("MIN(total) AS m, BOOL_OR(total > 1) AS b", "orders"),
+        ("FIRST(total) AS f", "orders"),
+        ("ARG_MAX(id, total) AS a, STDDEV(total) AS d", "orders"),
+        ("AVG(total) AS m, MAX(total) AS t, LAST(total) AS l", "keyed"),
     ],
 )
-@pytest.mark.parametrize("source", ["orders", "keyed"])
 def test_what_folds_stops_growing(calls: str, source: str) -> None:
     sql = f"SELECT id, {calls} FROM {source} [UNBOUNDED] GROUP BY id"
     size, first, second = stored(sql, source)

@@ -251,13 +251,14 @@ def _times(edge: Edge) -> list[str]:
 
 def promising_nothing(relation: Relation) -> list[Declaration]:
     """The sources below a node of which any row may still come."""
-    streams = [s.declaration for s in find(relation, Stream) if not s.declaration.promises]
-    tables = [
-        table.declaration
-        for table in find(relation, ChangingTable)
-        if not table_progresses(table.declaration)
-    ]
-    return list({each.name: each for each in (*streams, *tables)}.values())
+    found: dict[str, Declaration] = {}
+    for stream in find(relation, Stream):
+        if not stream.declaration.promises:
+            found[stream.declaration.name] = stream.declaration
+    for table in find(relation, ChangingTable):
+        if not table_progresses(table.declaration):
+            found[table.declaration.name] = table.declaration
+    return list(found.values())
 
 
 def _promise(relation: Relation) -> str:

@@ -218,7 +218,7 @@ def _totals(region: Region, moments: tuple[Moment, ...]) -> dict[int, Hashes]:
     """The totals before the step, for each moment of doubles."""
     numbers, table = region.groups.numbers[2], region.others[1].changes
     at = region.groups.keys.num_columns + 1 + sum(m.wholes + m.reals for m in moments)
-    result = {}
+    result: dict[int, Hashes] = {}
     for place, moment in enumerate(moments):
         if moment.reals:
             words = np.zeros((region.groups.count, width(moment)), np.uint64)

@@ -100,7 +100,7 @@ def _add_all(words: Any, groups: Any, values: Any, diff: Any, squares: bool) -> 
 
 
 @njit(cache=True)
-def _add_times(words: Any, low: Any, high: Any, shift: int, times: int, less: bool) -> None:
+def _add_times(words: Any, low: Any, high: Any, shift: Any, times: Any, less: bool) -> None:
     """Adds ``times`` times a number of two words, shifted to the left; or takes it away."""
     while times > 0:
         if times & 1:
@@ -110,7 +110,7 @@ def _add_times(words: Any, low: Any, high: Any, shift: int, times: int, less: bo
 
 
 @njit(cache=True)
-def _add_shifted(words: Any, low: Any, high: Any, shift: int, less: bool) -> None:
+def _add_shifted(words: Any, low: Any, high: Any, shift: Any, less: bool) -> None:
     at, rest = shift >> 6, np.uint64(shift & 63)
     first, second, third = low, high, _ZERO
     if rest != _ZERO:
