@@ -29,7 +29,7 @@ from ebbtide.errors import Span, TemporalError
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How much is stored in the worst place, and where that is."""
+    """How much is stored in the worst place, and where that is; the last stage has no path."""
 
     size: Size
     reason: str = ""
@@ -128,6 +128,13 @@ def check(
             span=place(_written(plan, analysis.root, advice.breaking(analysis.root))),
         )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
+        if verdict.state.path is None:
+            raise TemporalError(
+                "unbounded-state",
+                f"rows of {advice.name_of(analysis.plan)} would be held for ever",
+                detail="they never end, so they are never final",
+                hint="leave out EMIT FINAL",
+            )
         node, store = worst(analysis.root)
         raise TemporalError(
             "unbounded-state",
@@ -162,11 +169,10 @@ def worst(root: Node) -> tuple[Node, Store]:
 
 
 def _state(root: Node, held: tuple[Store, ...]) -> State:
-    if not any(node.stores for node in root.walk()):
-        if not held:
-            return State(Size.NONE)
-        return State(held[0].size, "rows wait until they are final", (), 0)
+    stores = any(node.stores for node in root.walk())
+    if held and (not stores or held[0].size > worst(root)[1].size):
+        return State(held[0].size, "rows wait until they are final")
+    if not stores:
+        return State(Size.NONE)
     node, store = worst(root)
-    if held and held[0].size > store.size:
-        return State(held[0].size, "rows wait until they are final", (), 0)
     return State(store.size, advice.what_is_stored(node, store), node.path, store.input)

@@ -218,6 +218,21 @@ def test_where_rows_can_be_taken_back_only_sums_fold(calls: str) -> None:
     assert (query.verdict.state.size is Size.UNBOUNDED) == (calls in CHOSEN)
 
 
+def test_what_never_ends_and_may_change_is_not_held_for_ever() -> None:
+    world = World(
+        """
+        CREATE STREAM orders (id BIGINT, placed_at TIMESTAMP NOT NULL, op STRING,
+          PRIMARY KEY (id), PROGRESS FOR placed_at AS placed_at) OP op;
+        """
+    )
+    sql = "SELECT id FROM orders [UNBOUNDED]"
+    with pytest.raises(TemporalError, match="unbounded-state") as refused:
+        world.checked(f"{sql} EMIT FINAL")
+    assert refused.value.detail == "they never end, so they are never final"
+    assert refused.value.hint == "leave out EMIT FINAL"
+    world.checked(sql)
+
+
 QUIET = World(
     """
     CREATE STREAM clicks (id BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
