@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.algebra.aggregates import aggregate
 from ebbtide.core.time import MINUTE, NEG_INF, SECOND
+from ebbtide.core.types import DOUBLE
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.aggregate import Aggregate
@@ -44,7 +46,8 @@ def batch(chance: np.random.Generator, step: int, late_us: int) -> Any:
 
 def run(function: str, late_us: int, steps: int) -> dict[str, Any]:
     """Takes the kernel through some steps; the first ones fill the window and are not timed."""
-    kernel = Aggregate((0,), (Call(function, (1,), pa.float64()),))
+    fold = aggregate(function, (DOUBLE,)).fold
+    kernel = Aggregate((0,), (Call(function, (1,), pa.float64(), fold),))
     chance = np.random.default_rng(1)
     wall, processor, before, rows = [], [], NEG_INF, []
     with tempfile.TemporaryDirectory() as directory:

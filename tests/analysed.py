@@ -41,4 +41,5 @@ class World:
 
 def rules(analysis: Analysis) -> list[str]:
     """What the operators keep, the root's first."""
-    return [f"{store.size}: {store.rule}" for node in analysis.nodes() for store in node.stores]
+    operators = (node for node in analysis.nodes() if node.inputs)
+    return [f"{store.size}: {store.rule}" for node in operators for store in node.stores]

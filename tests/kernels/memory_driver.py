@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from tests.kernels.rules import times_of
 
+from ebbtide.core.folds import Fold
 from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.condition import Condition
@@ -32,8 +33,8 @@ from ebbtide.state.store import DirectoryStore, Scope
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW, PARTS, CHANGES, SETTLED = 1_000_000, 20, 2500, 30
 KERNELS: dict[str, tuple[Kernel, int]] = {
-    "average": (Aggregate((0,), (Call("AVG", (1,), pa.float64()),)), 1),
-    "greatest": (Aggregate((0,), (Call("MAX", (1,), pa.float64()),)), 1),
+    "average": (Aggregate((0,), (Call("AVG", (1,), pa.float64(), Fold.ACCUMULATOR),)), 1),
+    "greatest": (Aggregate((0,), (Call("MAX", (1,), pa.float64(), Fold.EXTREME),)), 1),
     "join": (Join(Condition((0,), (0,))), 2),
 }
 

@@ -47,8 +47,13 @@ def histories(
     max_steps: int = 5,
     max_changes: int = 5,
     last: int = 20,
+    negatives: bool = True,
+    for_ever: int = 1,
 ) -> list[Step]:
-    """Steps with changes of every kind: new, late, negative, in the future, for ever."""
+    """Steps with changes of every kind: new, late, negative, in the future, for ever.
+
+    Of ten rows ``for_ever`` never end.
+    """
     steps: list[Step] = []
     accepted: list[list[Change]] = [[] for _ in rows]
     now, horizons = NEG_INF, tuple(NEG_INF for _ in rows)
@@ -58,7 +63,8 @@ def histories(
         for index, strategy in enumerate(rows):
             changes: list[Change] = []
             for _ in range(draw(st.integers(0, max_changes))):
-                change = _change(draw, strategy, accepted[index], horizons[index], last)
+                known = accepted[index] if negatives else []
+                change = _change(draw, strategy, known, horizons[index], last, for_ever)
                 if change is not None:
                     changes.append(change)
                     accepted[index].append(change)
@@ -72,7 +78,7 @@ def histories(
 
 
 def _change(
-    draw: Any, strategy: Any, accepted: list[Change], horizon: int, last: int
+    draw: Any, strategy: Any, accepted: list[Change], horizon: int, last: int, for_ever: int
 ) -> Change | None:
     first = max(0, horizon + 1)
     if accepted and draw(st.integers(0, 2)) == 0:
@@ -91,7 +97,8 @@ def _change(
     start = first + draw(st.integers(0, last)) if horizon >= 0 else draw(st.integers(first, last))
     if horizon == NEG_INF and draw(st.integers(0, 9)) == 0:
         start = NEG_INF
-    end = INF if draw(st.integers(0, 9)) == 0 else max(start, 0) + draw(st.integers(1, last))
+    endless = draw(st.integers(0, 9)) < for_ever
+    end = INF if endless else max(start, 0) + draw(st.integers(1, last))
     return Change(row, start, end, draw(st.sampled_from([1, 1, 1, 2])))
 
 
@@ -129,9 +136,13 @@ def run(
     shards: int = 1,
     keys: tuple[Sequence[int], ...] | None = None,
     directory: Path | None = None,
+    compacted: bool = False,
     each: Callable[[Step, list[Change], tuple[Change, ...]], None] | None = None,
 ) -> Run:
-    """Takes a kernel through a history; with a directory, through files and a restart per step."""
+    """Takes a kernel through a history; with a directory, through files and a restart per step.
+
+    If it is ``compacted``, all that may be merged, dropped or folded is, after every step.
+    """
     layouts = kernel.areas(schemas)
     keys = keys or tuple(tuple(range(len(schema) - 3)) for schema in schemas)
     store = MemoryStore() if directory is None else DirectoryStore(str(directory))
@@ -158,12 +169,24 @@ def run(
             result = kernel.step(parts, state, times)
             assert result.changes.schema.equals(kernel.output(schemas)), "output schema"
             areas[shard] = result.areas
+            if compacted:
+                areas[shard] = tuple(_compact(area, times.released) for area in result.areas)
             emitted += to_changes(result.changes)
         output += emitted
         before = step.now
         if each is not None:
             each(step, output, tuple(emitted))
     return Run(output, areas)
+
+
+def _compact(area: SweepArea, horizon: int) -> SweepArea:
+    """An area that holds what a merge of all its segments would leave."""
+    if area.layout.newest or not area.segments:
+        return area
+    names = {segment.name for segment in area.segments}
+    merged_ = area._merge([tuple(area.segments)], horizon)
+    assert names.isdisjoint(segment.name for segment in merged_.segments)
+    return merged_
 
 
 def _restored(area: SweepArea, layout: Any, scope: Scope, directory: Path | None) -> SweepArea:

@@ -16,8 +16,10 @@ from ebbtide.algebra import aggregates
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Literal
 from ebbtide.algebra.relation import Named, NamedCall, Values
-from ebbtide.core.change import consolidate
+from ebbtide.core.change import Change, consolidate, snapshot
+from ebbtide.core.folds import Fold
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import INF
 from ebbtide.core.types import (
     BIGINT,
     BOOLEAN,
@@ -34,7 +36,7 @@ from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.batch import batch_schema
-from kernels.simulation import canonical, cut, histories, run, without_collection
+from kernels.simulation import Step, canonical, cut, histories, run, without_collection
 
 TYPES = (BIGINT, BIGINT, DOUBLE, STRING, BOOLEAN, DecimalType(10, 2), INTERVAL)
 NAMES = ("k", "x", "d", "s", "b", "m", "i")
@@ -90,7 +92,8 @@ def lowered(given_: AggregateCall, by_name: bool = True) -> Call:
         given_.name if known else given_.function,
         tuple(INPUT.schema.position(ref.column.name) for ref in refs),
         arrow(given_.type),
-        given_.distinct,
+        given_.function.fold if known else Fold.ROWS,
+        given_.is_distinct,
         None if given_.filter is None else INPUT.schema.position(given_.filter.column.name),
         tuple(
             SortColumn(INPUT.schema.position(s.expression.column.name), True, False)
@@ -159,13 +162,18 @@ def plan(keys: tuple[str, ...], calls: list[AggregateCall]) -> algebra.Aggregate
 
 
 def check(
-    keys: tuple[str, ...], calls: list[AggregateCall], data: Any, by_name: bool = True
+    keys: tuple[str, ...],
+    calls: list[AggregateCall],
+    data: Any,
+    by_name: bool = True,
+    folds: bool = False,
+    **kinds: Any,
 ) -> None:
     """The kernel's output is the reference's, for every cut, order, shards and collection."""
     positions = tuple(NAMES.index(key) for key in keys)
-    kernel = Aggregate(positions, tuple(lowered(each, by_name) for each in calls))
+    kernel = Aggregate(positions, tuple(lowered(each, by_name) for each in calls), folds)
     node = plan(keys, calls)
-    history = data.draw(histories([ROWS]))
+    history = data.draw(histories([ROWS], **kinds))
     seed, shards = data.draw(st.integers(0, 99)), data.draw(st.sampled_from([1, 2, 7]))
     accepted: list[Any] = []
 
@@ -177,7 +185,9 @@ def check(
     first = run(kernel, (SCHEMA,), history, keys=(positions,), each=each_step)
     other = run(kernel, (SCHEMA,), cut(history, seed), shards, (positions,))
     kept = run(kernel, (SCHEMA,), without_collection(cut(history, seed + 1)), 1, (positions,))
+    merged = run(kernel, (SCHEMA,), history, shards, (positions,), compacted=True)
     assert consolidate(first.output) == consolidate(other.output) == consolidate(kept.output)
+    assert consolidate(merged.output) == consolidate(first.output)
 
 
 @given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
@@ -200,6 +210,37 @@ def test_calls_that_sweep(data, keys) -> None:
     check(keys, calls, data)
 
 
+CHOICES = [each for each in [*EXTREMES, *OTHERS] if each.fold is Fold.EXTREME]
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_sums_fold_what_never_ends(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(SUMS), min_size=1, max_size=4))
+    check(keys, calls, data, folds=True, for_ever=7)
+
+
+@given(data=st.data(), keys=st.sampled_from([("k",), (), ("k", "s")]))
+def test_choices_fold_what_never_ends_and_is_never_taken_back(data, keys) -> None:
+    calls = data.draw(st.lists(st.sampled_from(CHOICES), min_size=1, max_size=3))
+    calls += data.draw(st.lists(st.sampled_from(SUMS), max_size=2))
+    check(keys, calls, data, folds=True, for_ever=7, negatives=False)
+
+
+def test_a_row_that_is_cut_short_ahead_of_now_may_go_on_in_time() -> None:
+    """A known end point ahead cuts what is emitted; where rows only gain time, it goes on there."""
+    best, other = ((1, x, None, None, None, None, None) for x in (7, 3))
+    calls = [call("MAX", "x"), call("LAST", "x")]
+    kernel = Aggregate((0,), tuple(lowered(each) for each in calls), folds=True)
+    steps = [
+        Step(((Change(best, 0, INF), Change(other, 1, INF)),), 2, (2,)),
+        Step(((Change(best, 10, INF, -1),),), 5, (5,)),
+        Step(((Change(best, 10, INF),),), 12, (11,)),
+    ]
+    output = run(kernel, (SCHEMA,), steps, keys=((0,),), compacted=True).output
+    for t in (1, 5, 9, 10, 12):
+        assert list(snapshot(output, t)) == [(1, 7, 7)]
+
+
 @given(data=st.data())
 def test_calls_as_five_functions(data) -> None:
     # A percentile takes its share from a column there; here it is a parameter.
@@ -211,6 +252,12 @@ def test_calls_as_five_functions(data) -> None:
 @given(data=st.data(), keys=st.sampled_from([("k",), ("s", "k")]))
 def test_groups_without_calls(data, keys) -> None:
     check(keys, [], data)
+
+
+@pytest.mark.parametrize("given_", [*SUMS, *EXTREMES, *OTHERS], ids=str)
+def test_kernels_fold_what_is_declared_to_fold(given_: AggregateCall) -> None:
+    moved = Aggregate((0,), (lowered(given_),)).moments(SCHEMA) is not None
+    assert moved == (given_.fold is not Fold.ROWS)
 
 
 def test_every_aggregate_of_the_library_is_tried() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.kernels.rules import times_of
 
 from ebbtide.config import Config
+from ebbtide.core.folds import Fold
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.kernel import Kernel
@@ -29,9 +30,12 @@ from ebbtide.state.store import DirectoryStore, Scope
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW = 1_000_000
 
-AVERAGE = Aggregate((0,), (Call("AVG", (1,), pa.float64()),))
-GREATEST = Aggregate((0,), (Call("MAX", (1,), pa.float64()), Call("COUNT", (), pa.int64())))
-MEDIAN = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64()),))
+AVERAGE = Aggregate((0,), (Call("AVG", (1,), pa.float64(), Fold.ACCUMULATOR),))
+GREATEST = Aggregate(
+    (0,),
+    (Call("MAX", (1,), pa.float64(), Fold.EXTREME), Call("COUNT", (), pa.int64(), Fold.NUMBERS)),
+)
+MEDIAN = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64(), Fold.ROWS),))
 
 
 def rows(chance: np.random.Generator, count: int, keys: int, start: int, end: int) -> Any:
@@ -45,12 +49,12 @@ def rows(chance: np.random.Generator, count: int, keys: int, start: int, end: in
 class Stepping:
     """A kernel that is taken through steps."""
 
-    def __init__(self, kernel: Kernel, store: Any = None) -> None:
+    def __init__(self, kernel: Kernel, store: Any = None, schema: Any = SCHEMA) -> None:
         self.kernel, self.store = kernel, store
         self.inputs = (
-            len([a for a in kernel.areas((SCHEMA,) * 2) if a.name in ("left", "right")]) or 1
+            len([a for a in kernel.areas((schema,) * 2) if a.name in ("left", "right")]) or 1
         )
-        self.areas = tuple(SweepArea(lay) for lay in kernel.areas((SCHEMA,) * self.inputs))
+        self.areas = tuple(SweepArea(lay) for lay in kernel.areas((schema,) * self.inputs))
         self.before, self.version = NEG_INF, 0
 
     def step(self, changes: Any, now: int) -> float:
@@ -124,30 +128,77 @@ def test_nothing_is_left_when_the_window_has_passed(name: str, tmp_path) -> None
     assert used == set()
 
 
+def folding(*calls: Call) -> Aggregate:
+    """An aggregate that folds rows that never end."""
+    return Aggregate((0,), calls, folds=True)
+
+
+def choosing(function: str, *arguments: int) -> Call:
+    """A call that chooses one of the doubles."""
+    return Call(function, arguments or (1,), pa.float64(), Fold.EXTREME, row=(0, 1))
+
+
+def of_doubles(function: str) -> Call:
+    """A call that sums doubles, or their squares."""
+    return Call(function, (1,), pa.float64(), Fold.ACCUMULATOR)
+
+
 FOR_EVER = {
     "distinct": Distinct(),
     "difference": Difference(),
-    "counted and summed": Aggregate(
-        (0,), (Call("COUNT", (1,), pa.int64()), Call("SUM", (0,), pa.int64()))
+    "counted and summed": folding(
+        Call("COUNT", (1,), pa.int64(), Fold.NUMBERS), Call("SUM", (0,), pa.int64(), Fold.NUMBERS)
+    ),
+    **{name: folding(of_doubles(name)) for name in ("SUM", "AVG", "VAR_SAMP", "STDDEV_POP")},
+    **{name: folding(choosing(name)) for name in ("MIN", "MAX", "FIRST", "LAST")},
+    **{name: folding(choosing(name, 1, 0)) for name in ("ARG_MIN", "ARG_MAX")},
+    **{
+        name: folding(Call(name, (2,), pa.bool_(), Fold.EXTREME))
+        for name in ("BOOL_AND", "BOOL_OR")
+    },
+    "all of them": folding(
+        Call("COUNT", (), pa.int64(), Fold.NUMBERS),
+        of_doubles("STDDEV_SAMP"),
+        choosing("MAX"),
+        choosing("LAST"),
+        choosing("ARG_MIN", 1, 0),
     ),
 }
+
+
+def for_ever(chance: np.random.Generator, count: int, start: int, end: int) -> Any:
+    """Rows with few different values, and a truth value, that never end."""
+    part = rows(chance, count, 10, start, end)
+    part = part.set_column(1, SCHEMA.field(1), pa.array(chance.integers(0, 5, count) / 8.0))
+    return part.set_column(3, SCHEMA.field(3), pa.array(np.full(count, INF)))
 
 
 @pytest.mark.parametrize("name", list(FOR_EVER))
 def test_rows_that_never_end_are_kept_as_numbers(name: str) -> None:
     """Under [UNBOUNDED] state grows with the keys or the different rows, not with what came."""
-    stepping, chance = Stepping(FOR_EVER[name]), np.random.default_rng(9)
-    stored = []
+    kernel = FOR_EVER[name]
+    truth = name.startswith("BOOL")
+    schema = batch_schema([pa.int64(), pa.float64(), pa.bool_()]) if truth else SCHEMA
+    stepping, chance = Stepping(kernel, schema=schema), np.random.default_rng(9)
+    stored, brought = [], 0
     for step in range(120):
         start = step * 2000
-        part = rows(chance, 500, 10, start, start + 2000)
-        few = pa.array(chance.integers(0, 5, 500) / 8.0)
-        part = part.set_column(1, SCHEMA.field(1), few)
-        part = part.set_column(3, SCHEMA.field(3), pa.array(np.full(500, INF)))
+        part = for_ever(chance, 500, start, start + 2000)
+        if truth:
+            part = part.add_column(2, "c2", pa.array(chance.integers(0, 2, 500) > 0)).cast(schema)
         stepping.step(part, start + 2000)
+        brought += part.num_rows
         stored.append(sum(area.rows for area in stepping.areas))
     # Some steps' rows wait for the horizon, and some for being merged.
-    assert max(stored[60:]) <= 1.5 * max(stored[:60]) <= 15_000
+    assert max(stored[60:]) <= 1.5 * max(stored[:60]) <= 15_000 < brought // 3
+
+
+def test_what_can_be_taken_back_is_kept() -> None:
+    """The same calls without leave to fold keep every row."""
+    stepping, chance = Stepping(Aggregate((0,), (choosing("MAX"),))), np.random.default_rng(9)
+    for step in range(20):
+        stepping.step(for_ever(chance, 500, step * 2000, step * 2000 + 2000), step * 2000 + 2000)
+    assert stepping.areas[0].rows == 20 * 500
 
 
 def test_late_rows_cost_their_region_only() -> None:

@@ -126,8 +126,9 @@ def _aggregated(name: str, column: str | None, type_: Any) -> tuple[logical.Fram
     """A call twice: as the plan has it, and as the kernel does."""
     arguments = () if column is None else (RELATION.node.ref(column),)
     positions = () if column is None else (RELATION.schema.position(column),)
-    call = Call(name, positions, type_, row=tuple(range(4)))
-    return logical.FrameCall("a", AggregateCall(name, arguments)), Framed(call)
+    given = AggregateCall(name, arguments)
+    call = Call(name, positions, type_, given.fold, row=tuple(range(4)))
+    return logical.FrameCall("a", given), Framed(call)
 
 
 def _numbered(ranking: Ranking) -> tuple[logical.FrameCall, Number]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,12 +18,18 @@ from tests.kernels.rules import times_of
 from ebbtide.algebra import aggregates
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, end_points, snapshot
-from ebbtide.core.time import NEG_INF
+from ebbtide.core.folds import Fold
+from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.types import BIGINT, DOUBLE, DecimalType
 from ebbtide.errors import EvaluationError
+from ebbtide.kernels.aggregates.accumulation import Kind, Moment
 from ebbtide.kernels.aggregates.arithmetic import add_whole, square
 from ebbtide.kernels.aggregates.call import Call
+from ebbtide.kernels.aggregates.moments import values_of
+from ebbtide.kernels.aggregates.totals import add_endless, from_column, to_column, width
+from ebbtide.kernels.aggregates.totals import sums as totals_of
 from ebbtide.kernels.operators.aggregate import Aggregate
+from ebbtide.kernels.sweeps.spans import Spans
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from kernels.simulation import Step, histories, run
@@ -33,7 +40,9 @@ REALS = ("SUM", "AVG", "VAR_SAMP", "STDDEV_POP")
 
 def of_doubles(*names: str) -> Aggregate:
     """Aggregates of the second column by the first."""
-    return Aggregate((0,), tuple(Call(name, (1,), pa.float64()) for name in names))
+    return Aggregate(
+        (0,), tuple(Call(name, (1,), pa.float64(), Fold.ACCUMULATOR) for name in names)
+    )
 
 
 def close(found: Any, wanted: Any, tolerance: float) -> bool:
@@ -50,8 +59,8 @@ WILD = st.one_of(
 )
 
 
-@given(history=histories([st.tuples(st.sampled_from([1, 2]), WILD)]))
-def test_doubles_of_every_size(history: list[Step]) -> None:
+def check_doubles(history: list[Step]) -> None:
+    """Every result is right within its tolerance, with rows folded and without."""
     functions = [aggregates.aggregate(name, (DOUBLE,)) for name in REALS]
     accepted: list[Change] = []
 
@@ -76,6 +85,55 @@ def test_doubles_of_every_size(history: list[Step]) -> None:
                     assert close(value, wanted, 1e-12 * size + slack), (name, bag)
 
     run(of_doubles(*REALS), (NUMBERS,), history, keys=((0,),), each=check)
+    accepted.clear()
+    folding = replace(of_doubles(*REALS), folds=True)
+    run(folding, (NUMBERS,), history, keys=((0,),), compacted=True, each=check)
+
+
+@given(history=histories([st.tuples(st.sampled_from([1, 2]), WILD)]))
+def test_doubles_of_every_size(history: list[Step]) -> None:
+    check_doubles(history)
+
+
+@given(history=histories([st.tuples(st.sampled_from([1, 2]), WILD)], for_ever=7))
+def test_doubles_of_every_size_that_never_end(history: list[Step]) -> None:
+    check_doubles(history)
+
+
+@given(numbers=st.lists(st.tuples(st.floats(allow_nan=False), st.integers(-9, 9)), max_size=8))
+def test_totals_round_nothing(numbers: list[tuple[float, int]]) -> None:
+    moment = Moment((0,), None, Kind.REAL, squares=True)
+    table = pa.table({"x": pa.array([x for x, _ in numbers], pa.float64())})
+    count = len(numbers)
+    spans = Spans(
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.full(count, INF),
+        np.array([n for _, n in numbers], np.int64),
+        np.arange(count),
+    )
+    words = np.zeros((1, width(moment)), np.uint64)
+    add_endless(words, moment, 0, values_of(table, (moment,)), spans)
+    words = from_column(to_column(words), width(moment))
+    finite = [(Fraction(x), n) for x, n in numbers if math.isfinite(x)]
+    total, squares = totals_of(words, 0, moment)
+    assert total == sum(x * n for x, n in finite)
+    assert squares == sum(x * x * n for x, n in finite)
+
+
+def test_a_sum_that_a_large_number_swallowed_is_known_after_its_rows_are_gone() -> None:
+    """A late row leads back to before the large number came, where only the totals are exact."""
+    small = tuple(Change((1, x), 0, INF) for x in (1.0, 0.25, 1e-9))
+    steps = [
+        Step((small,), 5, (5,)),
+        Step(((Change((1, 1e300), 20, INF),),), 20, (10,)),
+        Step(((Change((1, 0.5), 12, INF),),), 21, (12,)),
+    ]
+    kernel = replace(of_doubles("SUM"), folds=True)
+    done = run(kernel, (NUMBERS,), steps, keys=((0,),), compacted=True)
+    assert list(snapshot(done.output, 12)) == [(1, 1.750000001)]
+    stored, *_ = done.areas[0]
+    assert stored.rows == 1
 
 
 def test_what_a_large_number_swallowed_comes_back() -> None:
@@ -149,7 +207,13 @@ WHOLE = batch_schema([pa.int64(), pa.int64()])
 
 
 def test_a_sum_may_leave_the_type_on_its_way_but_not_in_the_end() -> None:
-    kernel = Aggregate((0,), (Call("SUM", (1,), pa.int64()), Call("AVG", (1,), pa.float64())))
+    kernel = Aggregate(
+        (0,),
+        (
+            Call("SUM", (1,), pa.int64(), Fold.NUMBERS),
+            Call("AVG", (1,), pa.float64(), Fold.NUMBERS),
+        ),
+    )
     rows = [(1, 2**62), (1, 2**62), (1, -(2**62))]
     changes = tuple(Change(row, 0, 9) for row in rows)
     output = run(kernel, (WHOLE,), [Step((changes,), 0, (0,))], keys=((0,),)).output
@@ -167,7 +231,7 @@ INTEGERS = st.integers(-(2**63), 2**63 - 1)
 )
 def test_whole_numbers_are_exact(values: list[int], n: int) -> None:
     names = ("AVG", "VAR_POP", "VAR_SAMP", "STDDEV_SAMP")
-    kernel = Aggregate((0,), tuple(Call(name, (1,), pa.float64()) for name in names))
+    kernel = Aggregate((0,), tuple(Call(name, (1,), pa.float64(), Fold.NUMBERS) for name in names))
     changes = tuple(Change((1, value), 0, 9, n) for value in values)
     output = run(kernel, (WHOLE,), [Step((changes,), 0, (0,))], keys=((0,),)).output
     ((row, _),) = snapshot(output, 0).items()
@@ -191,7 +255,7 @@ def test_decimals_are_exact_or_an_error(values: list[int], n: int) -> None:
         function = aggregates.aggregate(name, (kind,))
         type_ = function.type
         arrow = pa.float64() if name == "VAR_POP" else pa.decimal128(type_.precision, type_.scale)
-        kernel = Aggregate((0,), (Call(name, (1,), arrow),))
+        kernel = Aggregate((0,), (Call(name, (1,), arrow, function.fold),))
         changes = tuple(Change((1, value), 0, 9, n) for value in wide)
         state = function.initial
         for value in wide * n:
@@ -229,21 +293,21 @@ def test_squares_of_words(number: int) -> None:
 
 
 def test_medians_lie_between() -> None:
-    kernel = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64()),))
+    kernel = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64(), Fold.ROWS),))
     changes = tuple(Change((1, x), 0, 9) for x in (2**62 + 1, 2**62 + 4))
     output = run(kernel, (WHOLE,), [Step((changes,), 0, (0,))], keys=((0,),)).output
     assert list(snapshot(output, 0)) == [(1, float(Fraction(2 * 2**62 + 5, 2)))]
 
 
 def test_a_share_outside_of_0_to_1_is_an_error() -> None:
-    kernel = Aggregate((0,), (Call("PERCENTILE", (1,), pa.float64(), share=1.5),))
+    kernel = Aggregate((0,), (Call("PERCENTILE", (1,), pa.float64(), Fold.ROWS, share=1.5),))
     with pytest.raises(EvaluationError, match="share"):
         run(kernel, (WHOLE,), [Step(((Change((1, 1), 0, 9),),), 0, (0,))], keys=((0,),))
 
 
 def test_more_than_one_row_is_an_error_of_single() -> None:
     function = aggregates.aggregate("SINGLE", (BIGINT,))
-    kernel = Aggregate((), (Call(function, (1,), pa.int64()),))
+    kernel = Aggregate((), (Call(function, (1,), pa.int64(), Fold.ROWS),))
     one = Change((1, 7), 0, 5)
     output = run(kernel, (WHOLE,), [Step(((one,),), 3, (0,))], keys=((),)).output
     assert list(snapshot(output, 3)) == [(7,)]
@@ -253,7 +317,7 @@ def test_more_than_one_row_is_an_error_of_single() -> None:
 
 
 def test_a_median_of_rows_that_have_all_gone() -> None:
-    kernel = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64()),))
+    kernel = Aggregate((0,), (Call("MEDIAN", (1,), pa.float64(), Fold.ROWS),))
     steps = [Step(((Change((1, 5), 0, 4),),), 3, (0,)), Step(((),), 4, (0,))]
     output = run(kernel, (WHOLE,), steps, keys=((0,),)).output
     assert consolidate(output) == (Change((1, 5.0), 0, 4),)

@@ -51,6 +51,8 @@ QUERIES = {
     "total": "SELECT COUNT(b) AS n, MAX(b) AS top FROM l [RANGE 5 SECONDS]",
     "best": "SELECT a, MIN(b) AS low, COUNT(DISTINCT b) AS kinds, MEDIAN(b) AS mid,"
     " FIRST(b) AS head, COLLECT(b) AS every FROM l [RANGE 5 SECONDS] GROUP BY a",
+    "for ever": "SELECT a, COUNT(*) AS n, AVG(CAST(b AS DOUBLE)) AS m, MAX(b) AS top,"
+    " LAST(b) AS last FROM l [UNBOUNDED] GROUP BY a",
     "having": "SELECT a FROM l [RANGE 5 SECONDS] GROUP BY a HAVING COUNT(*) > 1",
     "aggregate of join": "SELECT l.b, SUM(r.c) AS s FROM l [RANGE 5 SECONDS]"
     " JOIN r [RANGE 3 SECONDS] ON l.a = r.a GROUP BY l.b",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ebbtide.algebra.aggregates import AggregateFunction, aggregate
 from ebbtide.algebra.expression import Expression
+from ebbtide.core.folds import Fold
 from ebbtide.core.types import Type
 
 
@@ -45,3 +46,13 @@ class AggregateCall:
     def type(self) -> Type:
         """The type of the result."""
         return self.function.type
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether DISTINCT is there and changes anything."""
+        return self.distinct and not self.function.idempotent
+
+    @property
+    def fold(self) -> Fold:
+        """What may stand in for rows that stay for ever."""
+        return Fold.ROWS if self.is_distinct else self.function.fold

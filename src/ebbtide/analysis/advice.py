@@ -47,8 +47,10 @@ from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.size import Size
-from ebbtide.analysis.stores import Store
-from ebbtide.analysis.temporal.edge import FROM, Edge, time_columns
+from ebbtide.analysis.stores import Store, waits_for_ever
+from ebbtide.analysis.temporal.edge import FROM, Edge
+from ebbtide.analysis.temporal.sources import table_progresses
+from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.tree import find
 from ebbtide.core.types import TIMESTAMP
 
@@ -105,8 +107,16 @@ def operator_name(relation: Relation) -> str:
             assert_never(node)
 
 
+def keeper(node: Node) -> str:
+    """Who keeps the rows of a node's stores."""
+    name = operator_name(node.relation)
+    return name if node.inputs else f"admission of {name}"
+
+
 def what_is_stored(node: Node, store: Store) -> str:
     """Which rows are stored, and why so many."""
+    if not node.inputs:
+        return f"{keeper(node)} keeps {_operations(store)}"
     rows = f"{operator_name(node.relation)} keeps {store.instead or 'rows'}"
     if store.size is Size.UNBOUNDED:
         return f"{operator_name(node.relation)} keeps every row of {_input(node, store)}"
@@ -115,12 +125,16 @@ def what_is_stored(node: Node, store: Store) -> str:
 
 def missing_bound(node: Node, store: Store) -> str:
     """Which bound a store lacks."""
+    if waits_for_ever(store):
+        silent = " and ".join(f'"{each.name}"' for each in promising_nothing(node.relation))
+        if not node.inputs:
+            return f"{silent} has a key and promises no progress"
+        whom = _input(node, store)
+        return f"rows of {whom} wait for {silent or 'an input'}, which promises no progress"
     coming = dict.fromkeys(
         " or ".join(str(a.variable) if _is_plain(a.variable.node) else str(a.bound) for a in clause)
         for clause in store.missing
     )
-    if "" in coming or () in store.missing:
-        return f"{_input(node, store)} is kept because what comes promises no progress"
     if not coming:
         return f"rows of {_input(node, store)} hold for ever"
     among = _among(node.relation)
@@ -147,7 +161,7 @@ def _among(relation: Relation) -> str:
 def to_forget(node: Node, store: Store) -> str:
     """What to write so that an operator can forget."""
     relation = node.relation
-    if () in store.missing:
+    if waits_for_ever(store):
         return _promise(relation)
     if any(child.edge.is_snapshot for child in node.inputs):
         return "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
@@ -235,16 +249,33 @@ def _times(edge: Edge) -> list[str]:
     return [str(column) for variable, column in ranked if variable in alone or variable in waited]
 
 
-def _promise(relation: Relation) -> str:
+def promising_nothing(relation: Relation) -> list[Declaration]:
+    """The sources below a node of which any row may still come."""
+    found: dict[str, Declaration] = {}
     for stream in find(relation, Stream):
         if not stream.declaration.promises:
-            attribute = next(iter(time_columns(stream.schema).values()), "a time")
-            return f"declare PROGRESS FOR {attribute} in CREATE STREAM {stream.declaration.name}"
+            found[stream.declaration.name] = stream.declaration
     for table in find(relation, ChangingTable):
-        if not table.declaration.promises:
-            name = table.declaration.name
-            return f"declare PROGRESS FOR {table.declaration.time} in CREATE TABLE {name}"
+        if not table_progresses(table.declaration):
+            found[table.declaration.name] = table.declaration
+    return list(found.values())
+
+
+def _promise(relation: Relation) -> str:
+    for source in promising_nothing(relation):
+        if isinstance(source, TableDeclaration):
+            kind, time = "TABLE", source.time
+        else:
+            times = (c.name for c in source.schema if c.type == TIMESTAMP)
+            kind, time = "STREAM", next(times, None)
+        if time is not None:
+            promise = f"PROGRESS FOR {time} AS {time} - INTERVAL 5 SECONDS"
+            return f"declare {promise} in CREATE {kind} {source.name}"
     return ALLOW
+
+
+def _operations(store: Store) -> str:
+    return "every operation" if store.size is Size.UNBOUNDED else store.instead.removesuffix(",")
 
 
 def _is_plain(node: str) -> bool:

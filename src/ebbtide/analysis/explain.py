@@ -20,11 +20,22 @@ from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
-from ebbtide.analysis.temporal.edge import TO
+from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
 
 _INDENT = "  "
 _LABEL = 9
+
+
+_AHEAD: dict[str, Any] = {
+    "input": 0,
+    "rows": "changes that begin after now",
+    "instead": "",
+    "size": str(Size.WINDOW),
+    "indexes": {"key": [], "times": [str(FROM)], "row": False, "text": "by from"},
+    "keep": "keep while from > now",
+}
+"""What the last stage holds of an answer that lies ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +67,15 @@ def explained(analysis: Analysis) -> Explanation:
     """What an analysis says."""
     verdict = analysis.verdict
     held = [_store(analysis.root, store, "rows that are not final") for store in analysis.held]
+    if analysis.ahead:
+        held.append(_AHEAD)
     return Explanation(
         {
             "emit": analysis.emit.value,
             "verdict": {
                 "finality": _finality(verdict.finality),
                 "state": {"size": str(verdict.state.size), "reason": verdict.state.reason},
+                "waiting": [{"text": str(each), "hint": each.hint} for each in verdict.waiting],
             },
             "key": _key(analysis.root),
             "class": str(analysis.monotonicity.value),
@@ -89,7 +103,8 @@ def _node(node: Node) -> dict[str, Any]:
         "times": str(node.edge.readable),
         "id": node.id,
         "stores": [
-            _store(node, store, advice.name_of(inputs[store.input])) for store in node.stores
+            _store(node, store, advice.name_of(inputs[store.input] if inputs else node.relation))
+            for store in node.stores
         ],
         "emitted": None if node.emitted is None else str(node.emitted),
         "final": _finality(node.finality),
@@ -143,6 +158,8 @@ def _head_lines(document: dict[str, Any]) -> Iterator[str]:
     yield _line(
         "state", f"{state['size']}: {state['reason']}" if state["reason"] else state["size"]
     )
+    for waiting in verdict["waiting"]:
+        yield _line("waits", f"{waiting['text']}: {waiting['hint']}")
     yield _line("key", _key_text(document["key"]))
     yield _line("class", document["class"])
     yield _line("emit", document["emit"])

@@ -120,7 +120,7 @@ def _begins(relation: Relation, place: int, inputs: tuple[Input, ...]) -> bool:
             # A change in the past leads accumulators back; comings are what is emitted.
             return True
         case _:
-            return _is_ahead(stored.edge)
+            return begins_ahead(stored.edge)
 
 
 def _touching(relation: Relation, place: int) -> Iterable[int]:
@@ -132,7 +132,7 @@ def _touching(relation: Relation, place: int) -> Iterable[int]:
     return (0, 1) if again else (1 - place,)
 
 
-def _is_ahead(edge: Edge) -> bool:
+def begins_ahead(edge: Edge) -> bool:
     """Whether a change may begin after ``now``, which is at every time that has been accepted."""
     known = edge.bounds.variables
     return not all(

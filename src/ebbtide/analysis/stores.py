@@ -1,38 +1,50 @@
-"""What operators hold, how much it is, and why.
+"""What operators and sources hold, how much it is, and why.
 
 Law: the size of a store is that of what its rule keeps.  Rows with a time that bounds them are as
-many as come in a window; else they are as many as the input holds at once; and where an operator
-needs no more than a count or an accumulator of them, it is one for each key.
+many as come in a window; rows that are kept until they end are as many as the input holds at once;
+and rows that are kept always are all that ever came, unless the input is static.  Where an operator
+needs no more than a count or an accumulator of rows that never end, it is one for each key: once
+the horizon has passed their beginning, which it only does if what comes promises progress.
+
+A source with a key holds operations, too: those that a later one can still meet, and of a table the
+last version of each key.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.combination import Difference, Intersection, MaxUnion, StrictDifference
 from ebbtide.algebra.expression import Ref
-from ebbtide.algebra.ranking import Over, TopN
-from ebbtide.algebra.relation import Aggregate, Distinct, Relation
-from ebbtide.analysis.formula.conditions import After
-from ebbtide.analysis.formula.progress import NEVER
+from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    ChangingTable,
+    Distinct,
+    Relation,
+    StaticTable,
+    Stream,
+)
+from ebbtide.analysis.formula.conditions import After, Keep
+from ebbtide.analysis.formula.dnf import NOTHING_KNOWN
+from ebbtide.analysis.formula.progress import NEVER, Progress
 from ebbtide.analysis.formula.streambound import Clause
 from ebbtide.analysis.indexes import Indexes, held_indexes, indexes_of
 from ebbtide.analysis.keep import Kept
-from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
+from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule, behind
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.analysis.monotonicity import monotonicity as monotonicity_
 from ebbtide.analysis.ordered import horizon_of
 from ebbtide.analysis.size import Size
+from ebbtide.analysis.size import derive as size_
 from ebbtide.analysis.temporal.edge import TO, Edge
+from ebbtide.analysis.temporal.sources import bound_of, retentions
+from ebbtide.core.folds import Fold
+from ebbtide.core.tree import fold
 from ebbtide.core.types import TIMESTAMP
-
-BAGS = frozenset({"MEDIAN", "PERCENTILE", "PERCENTILE_DISC", "COLLECT"})
-"""Aggregates whose accumulator is all of the values."""
-
-EXTREMES = frozenset({"MIN", "MAX", "FIRST", "LAST", "ARG_MIN", "ARG_MAX"})
-"""Aggregates that are one value, unless a value can be taken back."""
 
 
 class Input(Protocol):
@@ -50,7 +62,7 @@ class Input(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What an operator holds of one input.
+    """What an operator holds of one input, or a source of its operations.
 
     ``instead`` says what may stand in for the rows; ``missing`` are the clauses of the input to
     come that no time of a stored row bounds; ``indexes`` is what the rows are found by.
@@ -68,18 +80,83 @@ def stores_of(
     relation: Relation, below: tuple[Input, ...], kept: tuple[Kept, ...]
 ) -> tuple[Store, ...]:
     """The stores of a node; inputs of which nothing is kept have none."""
+    if isinstance(relation, Stream | ChangingTable | StaticTable):
+        return _admission(relation)
     found = (_store(relation, below, each) for each in kept)
     return tuple(store for store in found if store.size is not Size.NONE)
 
 
+def waits_for_ever(store: Store) -> bool:
+    """Whether a row waits for what promises no progress, so that it is never let go."""
+    match store.rule:
+        case LastRows() | OpenSessions():
+            return store.rule.is_unbounded
+        case ByTime():
+            return () in store.missing
+
+
+def folds(node: Aggregate, size: Size, monotonicity: Monotonicity) -> bool:
+    """Whether accumulators, or the best row, stand in for rows of the input that never end."""
+    negatives = monotonicity.has_negatives
+    return size > Size.WINDOW and all(
+        named.call.fold.holds_under(negatives) for named in node.calls
+    )
+
+
+def folds_input(node: Aggregate) -> bool:
+    """The same, from the plan alone."""
+    return folds(node, fold(node.input, size_), monotonicity_(node.input))
+
+
 def _store(relation: Relation, below: tuple[Input, ...], kept: Kept) -> Store:
     source = below[kept.input]
-    size = _size(kept.rule, source)
-    instead = _instead(relation, source) if size is Size.UNBOUNDED else ""
-    if instead:
-        size = Size.KEY if _has_keys(relation) else Size.WINDOW
     indexes = indexes_of(relation, kept.input, below, kept.rule)
-    return Store(kept.input, kept.rule, size, indexes, instead, kept.touch.missing)
+    size = _size(kept.rule, source)
+    store = Store(kept.input, kept.rule, size, indexes, "", kept.touch.missing)
+    if size is not Size.UNBOUNDED or (source.edge.is_snapshot and waits_for_ever(store)):
+        return store
+    instead = _instead(relation, source)
+    if not instead:
+        return store
+    return replace(store, size=Size.KEY if _has_keys(relation) else Size.WINDOW, instead=instead)
+
+
+def _admission(source: Stream | ChangingTable | StaticTable) -> tuple[Store, ...]:
+    """What the admission of a source with a key stores: see ``core.admission``."""
+    declaration = source.declaration
+    if not declaration.key:
+        return ()
+    edge = Edge(declaration.schema, Kind.FACT, NOTHING_KNOWN)
+    retain = retentions(source)
+    times = [p.attribute for p in declaration.promises]
+    if isinstance(source, ChangingTable):
+        time = (declaration.time or "").casefold()
+        times = [name for name in times if name.casefold() == time]
+    places = [declaration.schema.position(name) for name in times]
+    waits = tuple(
+        After(edge.columns[place], behind(Progress(bound_of(declaration, name)), retain))
+        for place, name in zip(places, times, strict=True)
+    )
+    rule = ByTime(Keep((waits,)), tuple(edge.columns.items()))
+    size = _admitted_size(source, bool(waits))
+    instead = "operations"
+    if isinstance(source, ChangingTable) and waits:
+        instead = "operations, and the last version of each key,"
+    indexes = Indexes(declaration.key, tuple(str(part.variable) for part in waits))
+    missing: tuple[Clause, ...] = () if waits else ((),)
+    return (Store(0, rule, size, indexes, instead, missing),)
+
+
+def _admitted_size(source: Stream | ChangingTable | StaticTable, progresses: bool) -> Size:
+    match source:
+        case StaticTable():
+            return Size.TABLE
+        case Stream():
+            return Size.WINDOW if progresses else Size.UNBOUNDED
+        case ChangingTable(declaration=declaration):
+            if not progresses:
+                return Size.UNBOUNDED
+            return Size.TABLE if declaration.lifetime_us is None else Size.WINDOW
 
 
 def held_store(source: Input, kept: Kept) -> Store | None:
@@ -95,25 +172,32 @@ def _size(rule: Rule, source: Input) -> Size:
     match rule:
         case LastRows(partition=partition):
             if rule.is_unbounded:
-                return source.size
+                return _all_of(source)
             return Size.KEY if partition else Size.WINDOW
         case OpenSessions():
-            return source.size if rule.is_unbounded else Size.WINDOW
+            return _all_of(source) if rule.is_unbounded else Size.WINDOW
         case ByTime():
             return max((_case_size(case, source) for case in rule.keep.cases), default=Size.NONE)
 
 
 def _case_size(case: tuple[After, ...], source: Input) -> Size:
+    if not case:
+        return _all_of(source)
     by_row = any(part.variable != TO for part in case)
     return Size.WINDOW if by_row else source.size
+
+
+def _all_of(source: Input) -> Size:
+    """How many rows there ever are."""
+    return source.size if source.monotonicity.static else Size.UNBOUNDED
 
 
 def _instead(relation: Relation, source: Input) -> str:
     """What an operator may hold in place of rows."""
     match relation:
         case Aggregate():
-            folds = all(_folds(named.call, source.monotonicity) for named in relation.calls)
-            return _folded("group", bool(relation.keys)) if folds else ""
+            folded = folds(relation, source.size, source.monotonicity)
+            return _folded("group", bool(relation.keys)) if folded else ""
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             return "" if source.keys.candidates else "a count for each different row"
         case Over() if _runs(relation, source):
@@ -140,8 +224,11 @@ def _runs(node: Over, source: Input) -> bool:
         return False
     frame = node.frame
     runs = frame is None or (frame.start is None and frame.end is not None and frame.end <= 0)
-    names = {framed.call.name for framed in node.calls}
-    return runs and not names & BAGS and "LEAD" not in names
+    calls = [framed.call for framed in node.calls]
+    folded = all(
+        call.name in NUMBERINGS | NEIGHBOURS or call.fold is not Fold.ROWS for call in calls
+    )
+    return runs and folded and all(call.name != "LEAD" for call in calls)
 
 
 def _has_keys(relation: Relation) -> bool:
@@ -152,9 +239,3 @@ def _has_keys(relation: Relation) -> bool:
             return bool(relation.partition_by)
         case _:
             return True
-
-
-def _folds(call: AggregateCall, monotonicity: Monotonicity) -> bool:
-    if call.name in BAGS:
-        return False
-    return call.name not in EXTREMES or not monotonicity.has_negatives

@@ -15,9 +15,11 @@ from ebbtide.algebra.relation import Filter, Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
 from ebbtide.analysis.finality import Finality, When
+from ebbtide.analysis.indexes import begins_ahead
 from ebbtide.analysis.keep import held_back
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.analysis.quiet import Waiting, waiting
 from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store, held_store
@@ -27,7 +29,7 @@ from ebbtide.errors import Span, TemporalError
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How much is stored in the worst place, and where that is."""
+    """How much is stored in the worst place, and where that is; the last stage has no path."""
 
     size: Size
     reason: str = ""
@@ -40,13 +42,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """When rows are final, and how much state is needed."""
+    """When rows are final, how much state is needed, and which rows a quiet source holds up."""
 
     finality: Finality
     state: State
+    waiting: tuple[Waiting, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.finality}; state {self.state}"
+        return "; ".join([str(self.finality), f"state {self.state}", *map(str, self.waiting)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,14 @@ class Analysis:
     root: Node
     held: tuple[Store, ...]
     verdict: Verdict
+
+    @property
+    def ahead(self) -> bool:
+        """Whether changes of the answer may begin after ``now``, so that they are held until then.
+
+        Only the grid of a window can put them there, so they are never more than a window's.
+        """
+        return self.root.edge.is_snapshot and begins_ahead(self.root.edge)
 
     @property
     def key(self) -> tuple[str, ...] | None:
@@ -92,7 +103,8 @@ def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
         node = passing_node(root)
         store = held_store(node, held_back(node.edge, node.finality.waits))
         held = () if store is None else (store,)
-    return Analysis(placed, emit, root, held, Verdict(root.finality, _state(root, held)))
+    verdict = Verdict(root.finality, _state(root, held), waiting(root))
+    return Analysis(placed, emit, root, held, verdict)
 
 
 def check(
@@ -116,10 +128,17 @@ def check(
             span=place(_written(plan, analysis.root, advice.breaking(analysis.root))),
         )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
+        if verdict.state.path is None:
+            raise TemporalError(
+                "unbounded-state",
+                f"rows of {advice.name_of(analysis.plan)} would be held for ever",
+                detail="they never end, so they are never final",
+                hint="leave out EMIT FINAL",
+            )
         node, store = worst(analysis.root)
         raise TemporalError(
             "unbounded-state",
-            f"{advice.operator_name(node.relation)} would keep every row for ever",
+            f"{advice.keeper(node)} would keep every row for ever",
             detail=advice.missing_bound(node, store),
             hint=advice.to_forget(node, store),
             span=place(_written(plan, analysis.root, node)),
@@ -144,15 +163,16 @@ def passing_node(root: Node) -> Node:
 
 
 def worst(root: Node) -> tuple[Node, Store]:
-    """The place where most is stored: the lowest, where there are several."""
+    """The place where most is stored: the lowest operator, where there are several."""
     found = [(node, store) for node in root.walk() for store in node.stores]
-    return max(found, key=lambda pair: (pair[1].size, len(pair[0].path)))
+    return max(found, key=lambda pair: (pair[1].size, bool(pair[0].inputs), len(pair[0].path)))
 
 
 def _state(root: Node, held: tuple[Store, ...]) -> State:
-    if not any(node.stores for node in root.walk()):
-        if not held:
-            return State(Size.NONE)
-        return State(held[0].size, "rows wait until they are final", (), 0)
+    stores = any(node.stores for node in root.walk())
+    if held and (not stores or held[0].size > worst(root)[1].size):
+        return State(held[0].size, "rows wait until they are final")
+    if not stores:
+        return State(Size.NONE)
     node, store = worst(root)
     return State(store.size, advice.what_is_stored(node, store), node.path, store.input)

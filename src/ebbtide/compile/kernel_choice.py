@@ -35,6 +35,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis.equalities import split_condition
+from ebbtide.analysis.stores import folds_input
 from ebbtide.columnar.evaluation import Columnar
 from ebbtide.compile.kernel_columns import Columns
 from ebbtide.compile.pruning import Reads, joined_reads
@@ -235,7 +236,7 @@ def _aggregate(node: Aggregate, carried: Reads) -> Chosen:
     if not columns.expressions:
         columns.place(Literal(True, BOOLEAN))
     group = tuple(columns.expressions[i] for i in keys)
-    kernel = aggregate.Aggregate(keys, calls)
+    kernel = aggregate.Aggregate(keys, calls, folds_input(node))
     side = Side(tuple(columns.expressions), group)
     return Chosen(kernel, (side,), positional(node.schema), carries=_at(range(len(keys))))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Expression, Literal
+from ebbtide.core.folds import Fold
 from ebbtide.errors import UnsupportedError
-from ebbtide.kernels.aggregates.call import CHOICES, PLACES, SUMS, Call
+from ebbtide.kernels.aggregates.call import PLACES, Call
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.types import arrow_type
 
@@ -41,15 +42,17 @@ class Columns:
         arguments, share = call.arguments, 0.5
         if call.name in ("PERCENTILE", "PERCENTILE_DISC"):
             arguments, share = arguments[:1], _share(call)
-        named = call.name in SUMS | CHOICES | PLACES
+        function = call.function
+        named = function.fold is not Fold.ROWS or call.name in PLACES
         return Call(
-            call.name if named else call.function,
+            call.name if named else function,
             self.places(arguments),
             arrow_type(call.type),
-            call.distinct,
+            function.fold,
+            call.is_distinct,
             None if call.filter is None else self.place(call.filter),
             self.sort(call.order),
-            self.places(row) if call.function.ordered else (),
+            self.places(row) if function.ordered else (),
             share,
         )
 

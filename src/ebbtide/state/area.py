@@ -175,7 +175,13 @@ class SweepArea:
             segments=tuple(s for s in self.segments if s not in gone),
             expired=self.expired + sum(segment.rows for segment in passed),
         )
-        groups = merges(kept.segments, self.layout.newest, keep.is_everything, keep.cut)
+        groups = merges(
+            kept.segments,
+            self.layout.newest,
+            timeless=keep.is_everything,
+            by=keep.cut,
+            folding=self.layout.endless is not Endless.KEPT,
+        )
         return kept._merge(groups, keep)
 
     def compact(self, keep: Keep = ALWAYS) -> SweepArea:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
+
+from ebbtide.state.arrays import Hashes, Mask
 
 
 class Endless(Enum):
@@ -12,12 +14,22 @@ class Endless(Enum):
 
     From then on they are told apart by nothing but their values, so a kernel that looks at
     multiplicities alone can have them ``COUNTED``; one that keeps sums of them elsewhere can have
-    them ``DROPPED``.
+    them ``DROPPED``; and one that only asks for the best of each key can have the rest of them
+    dropped, if none is ever taken back, and those that are ``CHOSEN`` kept.
     """
 
     KEPT = "kept"
     COUNTED = "counted"
     DROPPED = "dropped"
+    CHOSEN = "chosen"
+
+
+class Chooser(Protocol):
+    """Says which rows that never end have to be kept, whatever other rows there are."""
+
+    def __call__(self, table: Any, hashes: Hashes) -> Mask:
+        """Which of the rows to keep; ``hashes`` are those of their keys."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,7 @@ class Layout:
 
     Where only the ``newest`` rows of a key count, changes do not add up: the rows with the
     greatest ``valid_from``, a version, stand for their key, and one with diff 0 says that the
-    key is gone.
+    key is gone.  Where rows that never end are chosen, ``chooser`` does it.
     """
 
     name: str
@@ -34,3 +46,4 @@ class Layout:
     keys: tuple[int, ...]
     newest: bool = False
     endless: Endless = Endless.KEPT
+    chooser: Chooser | None = None

@@ -62,14 +62,19 @@ def cut(times: Ints, width: int) -> Iterator[Ints]:
 
 
 def merges(
-    segments: Iterable[Segment], newest: bool = False, timeless: bool = False, by: int = ENDS
+    segments: Iterable[Segment],
+    newest: bool = False,
+    timeless: bool = False,
+    by: int = ENDS,
+    folding: bool = False,
 ) -> list[tuple[Segment, ...]]:
     """The groups of segments that are to become one; ``newest`` is the layout's.
 
     ``by`` is the time that lets rows go.
 
     Where rows do not go with time, ``timeless``, those that cancel may lie in different buckets
-    for ever, so all buckets are looked at together.
+    for ever, so all buckets are looked at together.  Where rows that never end are ``folding``,
+    they become fewer when they are merged, so no segment of them is too large for that.
     """
     listed = list(segments)
     if timeless and not newest and listed and _cancels(listed):
@@ -82,7 +87,7 @@ def merges(
             continue
         classes: dict[int, list[Segment]] = defaultdict(list)
         for segment in members:
-            if segment.rows < LARGE:
+            if segment.rows < LARGE or (folding and segment.to_min == INF):
                 classes[_size_class(segment.rows)].append(segment)
         result.extend(tuple(group) for group in classes.values() if len(group) >= FAN_IN)
     return result

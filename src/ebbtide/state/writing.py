@@ -60,6 +60,9 @@ def merged(layout: Layout, stored: Any, keep: Keep, whole: bool) -> tuple[Any, H
     if old is not None and old.any():
         if layout.endless is Endless.DROPPED:
             changes, hashes = where(changes, ~old), hashes[~old]
+        elif layout.endless is Endless.CHOSEN:
+            kept = ~old | _chosen(layout, changes, hashes, old)
+            changes, hashes = where(changes, kept), hashes[kept]
         else:
             starts = ints(changes, FROM)
             # A fact holds at every instant, and stays one.
@@ -76,6 +79,15 @@ def _is_old(changes: Any, begun: int) -> Mask:
     """Which changes never end and have begun by an instant."""
     mask: Mask = (ints(changes, TO) == INF) & (ints(changes, FROM) <= begun)
     return mask & (begun > NEG_INF)
+
+
+def _chosen(layout: Layout, changes: Any, hashes: Hashes, old: Mask) -> Mask:
+    """Which of the old changes stand for all of them; all, if one of them takes a row back."""
+    assert layout.chooser is not None
+    kept = old.copy()
+    if not (ints(changes, DIFF)[old] < 0).any():
+        kept[old] = layout.chooser(where(changes, old), hashes[old])
+    return kept
 
 
 def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False) -> Ints:

@@ -78,6 +78,10 @@ def test_auctions_without_a_bid() -> None:
         finality by progress of auctions.at, bids.at: when at <= min(progress(auctions.at), \
 progress(bids.at) - 2 min)
         state    per window: anti join of "auctions" and "bids" keeps rows of "auctions"
+        waits    rows of "auctions" are kept while "bids" is quiet: declare IDLE AFTER 5 MINUTES \
+in CREATE STREAM bids
+        waits    rows of "bids" are kept while "auctions" is quiet: declare IDLE AFTER 5 MINUTES \
+in CREATE STREAM auctions
         key      id
         class    strict non-monotonic
         emit     FINAL
@@ -112,6 +116,8 @@ or b.at > progress(bids.at) - 1442 min
                 key      id
                 class    monotonic: auctions only gets facts
                 changes  positive only
+                stores   operations of "auctions": keep while at > progress(auctions.at)
+                finds    by key (id), at
                 final    at once: auctions only gets facts
             Alias b
               columns  b.auction BIGINT, b.price DOUBLE, b.at TIMESTAMP
@@ -146,6 +152,14 @@ def test_rows_that_never_end_are_kept_always() -> None:
     assert '    stores   rows of "auctions" (unbounded): keep always\n' in text
 
 
+def test_changes_on_a_grid_are_held_until_they_begin() -> None:
+    sliding = "SELECT price FROM bids [RANGE 1 HOUR SLIDE 1 MINUTE]"
+    assert "holds    changes that begin after now: keep while from > now\n" in (
+        WORLD.explained(sliding).text
+    )
+    assert WORLD.explained("SELECT price FROM bids [RANGE 1 HOUR]").document["held"] == []
+
+
 def test_json_has_the_indexes_and_whether_negatives_can_arrive() -> None:
     plan = WORLD.explained("SELECT DISTINCT auction FROM bids [ROWS 5]").document["plan"]
     (store,) = plan["stores"]
@@ -170,6 +184,7 @@ def test_json_says_what_the_text_says() -> None:
             "text": "at once: bids only gets facts",
         },
         "state": {"size": "none", "reason": ""},
+        "waiting": [],
     }
     assert document["plan"]["operator"] == "Map price"
     assert document["plan"]["schema"] == [{"name": "price", "type": "DOUBLE", "nullable": True}]

@@ -148,7 +148,9 @@ def test_without_a_promise_nothing_is_final_and_the_hint_is_to_make_one() -> Non
     with pytest.raises(TemporalError) as refused:
         WORLD.checked("SELECT id, at, COUNT(*) AS n FROM silent GROUP BY id, at EMIT FINAL")
     assert refused.value.code == "never-final"
-    assert refused.value.hint == "declare PROGRESS FOR at in CREATE STREAM silent"
+    assert refused.value.hint == (
+        "declare PROGRESS FOR at AS at - INTERVAL 5 SECONDS in CREATE STREAM silent"
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,6 +173,157 @@ def test_without_a_promise_nothing_is_final_and_the_hint_is_to_make_one() -> Non
 )  # fmt: skip
 def test_how_much_is_stored(sql: str, size: str) -> None:
     assert state(sql) == size
+
+
+FOLDED = (
+    "COUNT(*)", "SUM(id)", "SUM(total)", "AVG(total)", "STDDEV(total)", "VAR_POP(id)",
+    "MIN(total)", "MAX(total)", "MAX(DISTINCT total)", "BOOL_AND(total > 5)", "BOOL_OR(total > 5)",
+    "FIRST(total)", "LAST(total)", "ARG_MIN(id, total)", "ARG_MAX(id, total)",
+)  # fmt: skip
+UNFOLDED = (
+    "MEDIAN(total)", "PERCENTILE(total, 0.3)", "COLLECT(total)", "COUNT(DISTINCT total)",
+    "SUM(DISTINCT total)", "LAST(DISTINCT total)", "VAR_SAMP(CAST(id AS DECIMAL(30, 2)))",
+    "MAX(total) AS m, MEDIAN(total)",
+)  # fmt: skip
+CHOSEN = FOLDED[6:]
+
+
+@pytest.mark.parametrize("calls", FOLDED)
+def test_what_folds_is_one_for_each_key(calls: str) -> None:
+    sql = "SELECT id, {} AS a FROM orders [UNBOUNDED] GROUP BY id"
+    assert state(sql.format(calls)) == "per key"
+    assert state(sql.format(f"{calls} AS b, MAX(total)")) == "per key"
+
+
+@pytest.mark.parametrize("calls", UNFOLDED)
+def test_what_does_not_fold_is_every_row(calls: str) -> None:
+    sql = f"SELECT id, {calls} AS a FROM orders [UNBOUNDED] GROUP BY id"
+    with pytest.raises(TemporalError, match="unbounded-state") as refused:
+        WORLD.checked(sql)
+    assert refused.value.hint == (
+        "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
+    )
+    WORLD.checked(sql.replace("[UNBOUNDED]", "[RANGE 1 HOUR]"))
+
+
+@pytest.mark.parametrize("calls", FOLDED)
+def test_where_rows_can_be_taken_back_only_sums_fold(calls: str) -> None:
+    world = World(
+        """
+        CREATE STREAM orders (id BIGINT, total DOUBLE, placed_at TIMESTAMP NOT NULL, op STRING,
+          PRIMARY KEY (id), PROGRESS FOR placed_at AS placed_at) OP op;
+        """
+    )
+    query = world.analysed(f"SELECT {calls} AS a FROM orders [UNBOUNDED]")
+    assert (query.verdict.state.size is Size.UNBOUNDED) == (calls in CHOSEN)
+
+
+def test_what_never_ends_and_may_change_is_not_held_for_ever() -> None:
+    world = World(
+        """
+        CREATE STREAM orders (id BIGINT, placed_at TIMESTAMP NOT NULL, op STRING,
+          PRIMARY KEY (id), PROGRESS FOR placed_at AS placed_at) OP op;
+        """
+    )
+    sql = "SELECT id FROM orders [UNBOUNDED]"
+    with pytest.raises(TemporalError, match="unbounded-state") as refused:
+        world.checked(f"{sql} EMIT FINAL")
+    assert refused.value.detail == "they never end, so they are never final"
+    assert refused.value.hint == "leave out EMIT FINAL"
+    world.checked(sql)
+
+
+QUIET = World(
+    """
+    CREATE STREAM clicks (id BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+    CREATE STREAM silent (id BIGINT, at TIMESTAMP NOT NULL);
+    CREATE STREAM keyed (id BIGINT, at TIMESTAMP NOT NULL, PRIMARY KEY (id));
+    CREATE TABLE prices (id BIGINT NOT NULL, price DOUBLE, since TIMESTAMP NOT NULL, op STRING,
+      PRIMARY KEY (id)) TIME since OP op;
+    CREATE TABLE kinds (id BIGINT NOT NULL, kind STRING, PRIMARY KEY (id));
+    """
+)
+PRICES = "declare PROGRESS FOR since AS since - INTERVAL 5 SECONDS in CREATE TABLE prices"
+SILENT = "declare PROGRESS FOR at AS at - INTERVAL 5 SECONDS in CREATE STREAM silent"
+JOIN = "SELECT c.id, p.price FROM clicks [RANGE 10 MINUTES] c {} JOIN prices p ON c.id = p.id"
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "detail", "hint"),
+    [
+        (JOIN.format(""), 'join of "clicks" and "prices"',
+         'rows of "clicks" wait for "prices", which promises no progress', PRICES),
+        (JOIN.format("LEFT"), 'LEFT JOIN of "clicks" and "prices"',
+         'rows of "clicks" wait for "prices", which promises no progress', PRICES),
+        ("SELECT id, COUNT(*) AS n FROM silent [RANGE 1 HOUR ON at] GROUP BY id",
+         'grouping of "silent"', 'rows of "silent" wait for "silent", which promises no progress',
+         SILENT),
+        ("SELECT DISTINCT id FROM silent [UNBOUNDED ON at]", 'DISTINCT on "silent"',
+         'rows of "silent" wait for "silent", which promises no progress', SILENT),
+        ("SELECT id FROM silent [ROWS 5 ON at]", 'window on "silent"',
+         'rows of "silent" wait for "silent", which promises no progress', SILENT),
+        ("SELECT id FROM prices", 'admission of "prices"',
+         '"prices" has a key and promises no progress', PRICES),
+        ("SELECT id FROM keyed WHERE id > 5", 'admission of "keyed"',
+         '"keyed" has a key and promises no progress', SILENT.replace("silent", "keyed")),
+    ],
+)  # fmt: skip
+def test_what_is_kept_always_is_unbounded(sql: str, message: str, detail: str, hint: str) -> None:
+    with pytest.raises(TemporalError) as refused:
+        QUIET.checked(sql)
+    assert refused.value.message == f"{message} would keep every row for ever"
+    assert (refused.value.detail, refused.value.hint) == (detail, hint)
+    QUIET.checked(f"{sql} ALLOW UNBOUNDED STATE")
+
+
+def test_the_promise_that_is_asked_for_is_enough() -> None:
+    world = World(
+        """
+        CREATE STREAM clicks (id BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+        CREATE TABLE prices (id BIGINT NOT NULL, price DOUBLE, since TIMESTAMP NOT NULL, op STRING,
+          PRIMARY KEY (id), PROGRESS FOR since AS since - INTERVAL 5 SECONDS) TIME since OP op;
+        """
+    )
+    query = world.checked(JOIN.format(""))
+    assert str(query.verdict.state) == (
+        'as much as a table holds: join of "clicks" and "prices" keeps rows of "prices"'
+    )
+
+
+def test_what_never_changes_waits_for_nothing() -> None:
+    query = QUIET.checked(
+        "SELECT c.id, k.kind FROM clicks [RANGE 10 MINUTES] c JOIN kinds k ON c.id = k.id"
+    )
+    assert query.verdict.state.size is Size.TABLE
+    assert query.verdict.waiting == ()
+
+
+def test_admission_is_part_of_the_verdict() -> None:
+    query = WORLD.checked("SELECT id FROM customers WHERE city = 'Bern'")
+    assert str(query.verdict.state) == (
+        'as much as a table holds: admission of "customers" keeps operations, and the last version '
+        "of each key"
+    )
+    (source,) = (node for node in query.nodes() if not node.inputs)
+    assert [str(store.rule) for store in source.stores] == [
+        "keep while since > progress(customers.since) - 10 min"
+    ]
+
+
+def test_who_waits_for_a_quiet_source_is_said_and_the_hint_works() -> None:
+    declared = """
+        CREATE STREAM orders (id BIGINT, placed_at TIMESTAMP NOT NULL,
+          PROGRESS FOR placed_at AS placed_at);
+        CREATE TABLE customers (id BIGINT NOT NULL, since TIMESTAMP NOT NULL, op STRING,
+          PRIMARY KEY (id), PROGRESS FOR since AS since) TIME since OP op {};
+        """
+    sql = "SELECT o.id FROM orders [RANGE 1 HOUR] o JOIN customers c ON o.id = c.id"
+    first, second = World(declared.format("")).checked(sql).verdict.waiting
+    assert str(first) == 'rows of "orders" are kept while "customers" is quiet'
+    assert first.hint == "declare IDLE AFTER 5 MINUTES in CREATE TABLE customers"
+    assert str(second) == 'rows of "customers" are kept while "orders" is quiet'
+    typed = first.hint.removeprefix("declare ").partition(" in ")[0]
+    assert World(declared.format(typed)).checked(sql).verdict.waiting == (second,)
 
 
 def test_retention_moves_the_point_of_forgetting_not_that_of_being_final() -> None:

@@ -27,7 +27,7 @@ def test_every_block_is_true() -> None:
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     world = World(blocks[0][1])
     pairs = list(zip(blocks[1::2], blocks[2::2], strict=True))
-    assert len(pairs) == 5
+    assert len(pairs) == 6
     for (language, sql), (_, text) in pairs:
         assert language == "sql"
         assert text.strip() in said(world, sql)

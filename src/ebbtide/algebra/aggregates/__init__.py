@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from ebbtide.algebra.aggregates.bags import collect, percentile, single
 from ebbtide.algebra.aggregates.extremes import arg_extreme, extreme, first, last, truth
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types
 from ebbtide.algebra.aggregates.moments import average, count, sum_, variance
+from ebbtide.core.folds import Fold
 from ebbtide.errors import BindError, QueryError
 
 __all__ = ["AGGREGATES", "ALIASES", "AggregateFunction", "aggregate", "register"]
@@ -67,9 +69,17 @@ def aggregate(name: str, types: Types) -> AggregateFunction:
 
 
 def register(name: str, make: Maker) -> None:
-    """Adds an aggregate of the user's own to the library, under an upper-case name."""
+    """Adds an aggregate of the user's own to the library, under an upper-case name.
+
+    It keeps the rows of its groups as long as they are valid.
+    """
     if name != name.upper():
         raise QueryError("bad-name", f'"{name}" must be in upper case', hint=name.upper())
     if name in AGGREGATES or name in ALIASES:
         raise QueryError("duplicate-name", f'there is an aggregate "{name}" already')
-    AGGREGATES[name] = make
+
+    def keeping_rows(types: Types) -> AggregateFunction:
+        # Only the library's own states have a place among what is kept.
+        return replace(make(types), fold=Fold.ROWS)
+
+    AGGREGATES[name] = keeping_rows

@@ -1,14 +1,17 @@
 """Aggregates that choose one row: MIN, MAX, ARG_MIN, ARG_MAX, FIRST, LAST, BOOL_AND, BOOL_OR.
 
-None of them can be undone from its state: what was not chosen is not remembered.
+None of them can be undone from its state: what was not chosen is not remembered.  So they fold into
+the chosen row only where no row is ever taken back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types, arity, refused
+from ebbtide.core.folds import Fold
 from ebbtide.core.types import BOOLEAN, BooleanType, Type
 from ebbtide.core.values import Row, sort_key
 
@@ -45,7 +48,9 @@ def first(types: Types) -> AggregateFunction:
 
 def last(types: Types) -> AggregateFunction:
     argument, *_ = arity("LAST", types, 1)
-    return _chosen(argument, lambda a, b: bool(a[1] > b[1]), lambda row: True)
+    chosen = _chosen(argument, lambda a, b: bool(a[1] > b[1]), lambda row: True)
+    # Of equal values DISTINCT keeps the first, which may come before the last of the others.
+    return replace(chosen, idempotent=False)
 
 
 def _best(type_: Type, key: Callable[[Row], Any], greatest: bool) -> AggregateFunction:
@@ -60,6 +65,8 @@ def _best(type_: Type, key: Callable[[Row], Any], greatest: bool) -> AggregateFu
         accumulate=merge,
         merge=merge,
         result=lambda state: None if state is None else state[0],
+        idempotent=True,
+        fold=Fold.EXTREME,
     )
 
 
@@ -81,6 +88,8 @@ def _chosen(
         result=lambda state: None if state is None else state[0],
         ordered=True,
         keeps_nulls=True,
+        idempotent=True,
+        fold=Fold.EXTREME,
     )
 
 

@@ -6,7 +6,9 @@ undoes ``accumulate``.  States are immutable values.
 
 An aggregate that is ``ordered`` gets, after its arguments, each row's place in the order
 (time, key, all columns), a comparable value; ties in that order are equal rows.  Unless it
-``keeps_nulls``, an aggregate never sees a row in which an argument is NULL.
+``keeps_nulls``, an aggregate never sees a row in which an argument is NULL.  One that is
+``idempotent`` is the same whether equal arguments come once or often.  ``fold`` says what may stand
+in for rows that stay for ever.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ebbtide.core.folds import Fold
 from ebbtide.core.types import NullType, Type
 from ebbtide.core.values import Row, Value
 from ebbtide.errors import BindError
@@ -35,6 +38,8 @@ class AggregateFunction:
     ordered: bool = False
     keeps_nulls: bool = False
     nullable: bool = True
+    idempotent: bool = False
+    fold: Fold = Fold.ROWS
 
 
 Maker: TypeAlias = Callable[[Types], AggregateFunction]

@@ -13,6 +13,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types, arity, refused
+from ebbtide.core.folds import Fold
 from ebbtide.core.types import (
     BIGINT,
     DOUBLE,
@@ -29,6 +30,8 @@ from ebbtide.core.values import NAN, Value, normalise
 from ebbtide.errors import EvaluationError
 
 _WIDE = Context(prec=80, rounding=ROUND_HALF_UP)
+_NARROW = 18
+"""The most digits whose squares add up in numbers of a fixed size."""
 
 
 def count(types: Types) -> AggregateFunction:
@@ -40,6 +43,7 @@ def count(types: Types) -> AggregateFunction:
         result=lambda count: count,
         retract=lambda count, row: count - 1,
         nullable=False,
+        fold=Fold.NUMBERS,
     )
 
 
@@ -81,7 +85,18 @@ class _Moments:
         return None
 
 
-def _moments(type_: Type, result: Callable[[_Moments], Value]) -> AggregateFunction:
+def _fold(argument: Type, squares: bool = False) -> Fold:
+    """What sums of such arguments fold into."""
+    match argument:
+        case DoubleType():
+            return Fold.ACCUMULATOR
+        case DecimalType(precision=precision) if squares and precision > _NARROW:
+            return Fold.ROWS
+        case _:
+            return Fold.NUMBERS
+
+
+def _moments(type_: Type, fold: Fold, result: Callable[[_Moments], Value]) -> AggregateFunction:
     return AggregateFunction(
         type=type_,
         initial=_Moments(),
@@ -89,6 +104,7 @@ def _moments(type_: Type, result: Callable[[_Moments], Value]) -> AggregateFunct
         merge=lambda a, b: a.plus(b),
         result=lambda state: normalise(result(state)) if state.count else None,
         retract=lambda state, row: state.plus(_Moments.of(row[0]), -1),
+        fold=fold,
     )
 
 
@@ -103,7 +119,7 @@ def sum_(types: Types) -> AggregateFunction:
             type_ = argument
         case _:
             raise refused("SUM", argument)
-    return _moments(type_, lambda state: _number(state, state.total, type_, "SUM"))
+    return _moments(type_, _fold(argument), lambda state: _number(state, state.total, type_, "SUM"))
 
 
 def average(types: Types) -> AggregateFunction:
@@ -117,7 +133,11 @@ def average(types: Types) -> AggregateFunction:
             type_ = INTERVAL
         case _:
             raise refused("AVG", argument)
-    return _moments(type_, lambda state: _number(state, state.total / state.count, type_, "AVG"))
+    return _moments(
+        type_,
+        _fold(argument),
+        lambda state: _number(state, state.total / state.count, type_, "AVG"),
+    )
 
 
 def variance(sample: bool, root: bool, name: str) -> Maker:
@@ -135,7 +155,7 @@ def variance(sample: bool, root: bool, name: str) -> Maker:
             variance = (state.squares - state.total**2 / state.count) / divisor
             return root_of(variance) if root else to_double(variance)
 
-        return _moments(DOUBLE, result)
+        return _moments(DOUBLE, _fold(argument, squares=True), result)
 
     return make
 

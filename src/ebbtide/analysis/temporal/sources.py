@@ -16,7 +16,7 @@ from ebbtide.analysis.formula.formula import compare
 from ebbtide.analysis.formula.progress import NEVER, Bound
 from ebbtide.analysis.formula.streambound import Bounded, StreamBound, propagated
 from ebbtide.analysis.temporal.edge import FROM, TO, Edge, allowing_nulls
-from ebbtide.core.declaration import Declaration, Late
+from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import find
 from ebbtide.errors import TemporalError
@@ -49,10 +49,15 @@ def table(node: ChangingTable) -> Edge:
         facts = facts.where(compare(begin, "<=", FROM))
         if declaration.lifetime_us is not None:
             facts = facts.where(compare(TO, "<=", begin + declaration.lifetime_us))
-        promised = {p.attribute.casefold() for p in declaration.promises}
-        if declaration.time.casefold() in promised:
+        if table_progresses(declaration):
             atoms.append(Bounded(FROM, bound_of(declaration, declaration.time)))
     return Edge(node.schema, Kind.SNAPSHOT, facts, StreamBound.of(*atoms))
+
+
+def table_progresses(declaration: TableDeclaration) -> bool:
+    """Whether progress is promised for the time at which versions begin."""
+    promised = {promise.attribute.casefold() for promise in declaration.promises}
+    return (declaration.time or "").casefold() in promised
 
 
 def view(node: View, below: Edge) -> Edge:

@@ -3,12 +3,12 @@
 Law: a call sees the rows of its group in which no argument is NULL (unless its function keeps
 NULLs) and its filter is TRUE; under ``distinct``, equal arguments once.
 
-| functions | way |
-|---|---|
-| COUNT, SUM, AVG, VAR_*, STDDEV_* | accumulators (`accumulation`), kept where sums are enough |
-| MIN, MAX, BOOL_*, FIRST, LAST, ARG_* | the best valid row, by one ordered sweep (`selection`) |
-| MEDIAN, PERCENTILE, PERCENTILE_DISC | the row at a place among the valid ones (`selection`) |
-| any object with the five functions | one state per group, from the valid rows (`folding`) |
+| fold | functions | way |
+|---|---|---|
+| NUMBERS, ACCUMULATOR | COUNT, SUM, AVG, VAR_*, STDDEV_* | accumulators (`accumulation`) |
+| EXTREME | MIN, MAX, BOOL_*, FIRST, LAST, ARG_* | the best valid row (`choice`) |
+| ROWS | MEDIAN, PERCENTILE, PERCENTILE_DISC | the row at a place among the valid ones |
+| ROWS | any object with the five functions | one state per group, from the valid rows |
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.core.folds import Fold
 from ebbtide.kernels.aggregates.accumulation import Kind, Moment
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.arrays import Mask
 from ebbtide.state.columns import column, present
 
-SUMS = frozenset({"COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP"})
-CHOICES = frozenset({"MIN", "MAX", "BOOL_AND", "BOOL_OR", "FIRST", "LAST", "ARG_MIN", "ARG_MAX"})
 PLACES = frozenset({"MEDIAN", "PERCENTILE", "PERCENTILE_DISC"})
 
 KEEPS_NULLS = frozenset({"FIRST", "LAST", "ARG_MIN", "ARG_MAX"})
@@ -59,14 +58,15 @@ class Folding(Protocol):
 class Call:
     """An aggregate of columns.
 
-    ``function`` is the name of one in the table above, or the five functions.  ``order`` and then
-    the columns ``row`` make the order of rows, for those that have one; ``share`` is the
-    percentile's.
+    ``function`` is the name of one in the table above, or the five functions; ``fold`` is what it
+    declares.  ``order`` and then the columns ``row`` make the order of rows, for those that have
+    one; ``share`` is the percentile's.
     """
 
     function: str | Folding
     arguments: tuple[int, ...]
     type: Any
+    fold: Fold
     distinct: bool = False
     filter: int | None = None
     order: tuple[SortColumn, ...] = ()
@@ -77,6 +77,16 @@ class Call:
     def name(self) -> str:
         """The name, for messages."""
         return self.function if isinstance(self.function, str) else "aggregate"
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether accumulators say it, which rows are added to and taken from."""
+        return self.fold in (Fold.NUMBERS, Fold.ACCUMULATOR) and not self.distinct
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is a value of one of the rows, the best."""
+        return self.fold is Fold.EXTREME and not self.distinct
 
     @property
     def keeps_nulls(self) -> bool:
@@ -106,7 +116,7 @@ class Call:
 
     def moment(self, schema: Any) -> Moment | None:
         """What the call sums, if sums are all that it needs."""
-        if not isinstance(self.function, str) or self.function not in SUMS:
+        if self.fold not in (Fold.NUMBERS, Fold.ACCUMULATOR):
             return None
         if self.function == "COUNT":
             return Moment(self.arguments, self.filter, Kind.COUNT)
@@ -114,9 +124,6 @@ class Call:
         squares = self.function not in ("SUM", "AVG")
         if pa.types.is_float64(kind):
             return Moment(self.arguments, self.filter, Kind.REAL, squares)
-        if squares and pa.types.is_decimal128(kind) and kind.precision > 18:
-            # Their squares need more words than there are.
-            return None
         return Moment(self.arguments, self.filter, Kind.WHOLE, squares)
 
 

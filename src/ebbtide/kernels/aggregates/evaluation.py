@@ -21,16 +21,16 @@ from ebbtide.kernels.aggregates.accumulation import (
     plan_of,
     sweep,
 )
-from ebbtide.kernels.aggregates.call import CHOICES, PLACES, Call
-from ebbtide.kernels.aggregates.exact import ExactSums
+from ebbtide.kernels.aggregates.call import PLACES, Call
+from ebbtide.kernels.aggregates.choice import choice, dense, order
+from ebbtide.kernels.aggregates.exact import ExactSums, Rows, made_exact
 from ebbtide.kernels.aggregates.folding import Last, folded
 from ebbtide.kernels.aggregates.interpolation import between, places, places_of_values
 from ebbtide.kernels.aggregates.moments import result_of, values_of
-from ebbtide.kernels.aggregates.selection import at_places, best, counts
-from ebbtide.kernels.ordering import sort_words
+from ebbtide.kernels.aggregates.selection import at_places, counts
 from ebbtide.kernels.sweeps.spans import Events, Marks, Spans, distinct, events_of
-from ebbtide.state.arrays import Ints, Mask, Words, differs
-from ebbtide.state.columns import all_ranks, column, present, ranks
+from ebbtide.state.arrays import Ints, Mask
+from ebbtide.state.columns import column, ranks
 
 
 def evaluate(
@@ -99,7 +99,9 @@ class Sweep:
         )
         if call.function == "COUNT" or not self.moments[index].reals or not self.doubtful.any():
             return column_
-        return made_exact(call, column_, self.table, self.spans, self.marks, self.doubtful)
+        since = np.full(len(self.doubtful), NEG_INF, np.int64)
+        rows = Rows(self.table, self.spans, since, self.moments, None)
+        return made_exact(call, column_, index, rows, self.lines, self.marks, self.doubtful)
 
 
 def swept(
@@ -110,22 +112,6 @@ def swept(
     of_spans = (spans.groups, spans.diff, spans.rows)
     of_events = (events.ids, events.last, events.marks.groups)
     return sweep(plan, start.whole, start.real, sign, *of_events, *of_spans, *arrays)
-
-
-def made_exact(
-    call: Call, column_: Any, table: Any, spans: Spans, marks: Marks, doubtful: Mask
-) -> Any:
-    """The column with the values of doubtful groups computed exactly."""
-    asked = doubtful[marks.groups]
-    counted = call.counted(table)[spans.rows]
-    chosen = spans.chosen(counted & doubtful[spans.groups])
-    exact = folded(
-        call, ExactSums(call.name), table, chosen, chosen.rows, Marks(*(m[asked] for m in marks))
-    )
-    both = pa.concat_arrays([column_, exact])
-    places = np.arange(len(column_))
-    places[asked] = len(column_) + np.arange(int(asked.sum()))
-    return both.take(pa.array(places))
 
 
 def scale_of(call: Call, table: Any) -> int:
@@ -141,8 +127,8 @@ def _single(
 ) -> Any:
     """A call that has a sweep of its own."""
     seen = spans.chosen(call.counted(table)[spans.rows])
-    if call.function in CHOICES and not (call.distinct and call.function == "LAST"):
-        return _choice(call, table, seen, marks)
+    if call.is_choice:
+        return choice(call, table, seen, marks)
     if call.distinct and not call.ordered:
         seen = distinct(table, seen, call.arguments)
     if moment is not None:
@@ -152,45 +138,8 @@ def _single(
     function: Any = call.function
     if isinstance(function, str):
         function = Last() if function == "LAST" else ExactSums(function)
-    places = _order(call, table, seen) if function.ordered else seen.rows
+    places = order(call, table, seen) if function.ordered else seen.rows
     return folded(call, function, table, seen, places, marks)
-
-
-def _choice(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:
-    greatest = call.function in ("MAX", "BOOL_OR", "LAST", "ARG_MAX")
-    if call.function in ("FIRST", "LAST"):
-        priority = _order(call, table, spans)
-    elif call.function in ("ARG_MIN", "ARG_MAX"):
-        by = column(table, call.arguments[1])
-        valid = present(by)
-        if valid is not None:
-            spans = spans.chosen(valid[spans.rows])
-        order = _order(call, table, spans)
-        words = [word[spans.rows] for word in ranks(by)]
-        # Of equal rows the first one counts, whichever way the order of the values goes.
-        priority = dense([*words, ~order if greatest else order])
-    else:
-        priority = dense([word[spans.rows] for word in ranks(column(table, call.arguments[0]))])
-    found = best(spans, priority if greatest else ~priority, marks)
-    rows = spans.rows[found] if len(spans.rows) else found
-    return column(table, call.arguments[0]).take(pa.array(rows, mask=found < 0))
-
-
-def _order(call: Call, table: Any, spans: Spans) -> Ints:
-    """The place of each span's row in the order of the call; equal rows have equal places."""
-    words = [word for sort in call.order for word in sort_words(table, sort)]
-    words += all_ranks(table, call.row)
-    return dense([word[spans.rows] for word in words])
-
-
-def dense(words: Words) -> Ints:
-    """Whole numbers in the order of the words; the word itself where there is one."""
-    if len(words) == 1:
-        return words[0]
-    order = np.lexsort(tuple(reversed(words)))
-    result = np.empty(len(order), np.int64)
-    result[order] = np.cumsum(differs([word[order] for word in words]))
-    return result
 
 
 def _place(call: Call, table: Any, spans: Spans, marks: Marks) -> Any:

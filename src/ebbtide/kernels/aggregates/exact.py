@@ -8,17 +8,22 @@ too wide for words; it is slow and always right.
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from ebbtide.core.time import Instant
-from ebbtide.kernels.aggregates.accumulation import Accumulators, Moment, plan_of
+from ebbtide.core.time import INF, Instant
+from ebbtide.core.values import normalise
+from ebbtide.kernels.aggregates.accumulation import Accumulators, Lines, Moment, places_of, plan_of
+from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.aggregates.moments import values_of
-from ebbtide.kernels.sweeps.spans import Spans
-from ebbtide.state.arrays import Mask
+from ebbtide.kernels.aggregates.totals import sums
+from ebbtide.kernels.sweeps.spans import Marks, Spans
+from ebbtide.state.arrays import Hashes, Ints, Mask
 
 
 class Sums(NamedTuple):
@@ -121,32 +126,104 @@ def _root(exact: Fraction) -> float:
         return math.inf
 
 
-def exact_reals(
-    moments: tuple[Moment, ...],
-    lines: Accumulators,
-    table: Any,
-    spans: Spans,
-    doubtful: Mask,
-    now: Instant,
-) -> None:
+class Rows:
+    """Stored and new rows of some groups, and totals that stand for those that are not stored.
+
+    Without totals the rows are all there is.  With them, a row that never ends and began by its
+    group's ``since`` is counted in the totals, whether it is stored or not.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        spans: Spans,
+        since: Ints,
+        moments: tuple[Moment, ...],
+        totals: Mapping[int, Hashes] | None,
+    ) -> None:
+        self.moments, self.totals = moments, totals
+        self.values = values_of(table, moments)
+        if totals is None:
+            self.spans = self.later = spans
+        else:
+            endless = spans.ends == INF
+            began = spans.starts <= since[spans.groups]
+            self.spans = spans.chosen(~(endless & began))
+            self.later = spans.chosen(endless & ~began)
+
+    def sums_at(self, place: int, marks: Marks) -> list[Sums]:
+        """The exact sums of a moment at marks, which are in the order of group and time."""
+        moves: dict[int, list[tuple[int, int, Sums]]] = {g: [] for g in marks.groups.tolist()}
+        for group, start, end, count, one in self._seen(self.spans, place, moves):
+            moves[group] += [(start, count, one), (end, -count, one)]
+        bases = self._bases(place, moves)
+        found, current, at = [], -1, 0
+        state = NOTHING
+        for group, t in zip(marks.groups.tolist(), marks.at.tolist(), strict=True):
+            if group != current:
+                current, at, state = group, 0, bases[group]
+                moves[group].sort(key=lambda move: move[0])
+            while at < len(moves[group]) and moves[group][at][0] <= t:
+                _, count, one = moves[group][at]
+                state = _plus(state, one, count)
+                at += 1
+            found.append(state)
+        return found
+
+    def _bases(self, place: int, groups: Iterable[int]) -> dict[int, Sums]:
+        """What the totals of some groups stand for: rows that had begun by ``since``."""
+        found = dict.fromkeys(groups, NOTHING)
+        if self.totals is None:
+            return found
+        for group in found:
+            total, squares = sums(self.totals[place], group, self.moments[place])
+            found[group] = NOTHING._replace(total=total, squares=squares)
+        for group, _, _, count, one in self._seen(self.later, place, found):
+            found[group] = _plus(found[group], one, -count)
+        # The sum of their sizes is not known, but it is not less than the size of their sum.
+        return {group: state._replace(mass=abs(state.total)) for group, state in found.items()}
+
+    def _seen(
+        self, spans: Spans, place: int, groups: Container[int]
+    ) -> Iterator[tuple[int, int, int, int, Sums]]:
+        """Group, interval, multiplicity and value of the rows that count."""
+        seen = spans.chosen(self.values.present[place][spans.rows])
+        numbers = self.values.real[place][seen.rows]
+        columns = (seen.groups, seen.starts, seen.ends, seen.diff, numbers)
+        for group, start, end, count, x in zip(*(c.tolist() for c in columns), strict=True):
+            if group in groups:
+                yield group, start, end, count, _of(x)
+
+
+def made_exact(
+    call: Call, column_: Any, place: int, rows: Rows, lines: Lines, marks: Marks, doubtful: Mask
+) -> Any:
+    """The column with the values of doubtful groups computed exactly."""
+    asked = np.flatnonzero(doubtful[marks.groups])
+    at = places_of(rows.moments)[place][0]
+    counts = lines.whole[at].view(np.int64)[asked].tolist()
+    specials = lines.whole[at + 1][asked].tolist()
+    states = rows.sums_at(place, Marks(*(part[asked] for part in marks)))
+    function = ExactSums(call.name)
+    results = [
+        function.result(state._replace(rows=count, nans=bits & 1, above=bits & 2, below=bits & 4))
+        for state, count, bits in zip(states, counts, specials, strict=True)
+    ]
+    both = pa.concat_arrays([column_, pa.array(map(normalise, results), call.type)])
+    chosen = np.arange(len(column_))
+    chosen[asked] = len(column_) + np.arange(len(asked))
+    return both.take(pa.array(chosen))
+
+
+def exact_reals(lines: Accumulators, rows: Rows, doubtful: Mask, now: Instant) -> None:
     """Puts the exact sums at ``now`` into the lines of doubtful groups, as pairs and peaks."""
-    values = values_of(table, moments)
-    valid = (spans.starts <= now) & (spans.ends > now)
-    spans = spans.chosen(valid)
-    for place, (moment, (_, _, _, at)) in enumerate(
-        zip(moments, plan_of(moments).tolist(), strict=True)
-    ):
-        if not moment.reals:
-            continue
-        states = dict.fromkeys(np.flatnonzero(doubtful).tolist(), NOTHING)
-        for group, row, count in zip(
-            *(p.tolist() for p in (spans.groups, spans.rows, spans.diff)), strict=True
-        ):
-            if group in states and values.present[place, row]:
-                one = _of(float(values.real[place, row]))
-                states[group] = _plus(states[group], one, count)
-        for group, state in states.items():
-            lines.real[group, at : at + moment.reals] = _pairs(state)[: moment.reals]
+    groups = np.flatnonzero(doubtful)
+    marks = Marks(groups, np.full(len(groups), now, np.int64))
+    for place, (_, _, _, at) in enumerate(plan_of(rows.moments).tolist()):
+        width = rows.moments[place].reals
+        states = rows.sums_at(place, marks) if width else []
+        for group, state in zip(groups.tolist(), states, strict=bool(width)):
+            lines.real[group, at : at + width] = _pairs(state)[:width]
 
 
 def _pairs(state: Sums) -> list[float]:

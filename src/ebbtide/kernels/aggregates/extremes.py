@@ -22,8 +22,8 @@ from numba import njit
 
 from ebbtide.core.time import INF, Instant
 from ebbtide.kernels.aggregates.call import Call
+from ebbtide.kernels.aggregates.choice import dense
 from ebbtide.kernels.aggregates.encoding import decode, encode, stacked
-from ebbtide.kernels.aggregates.evaluation import dense
 from ebbtide.kernels.aggregates.selection import best
 from ebbtide.kernels.grouping import Groups
 from ebbtide.kernels.kernel import Batch
@@ -35,7 +35,10 @@ from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 from ebbtide.state.columns import column, ints, ranks
 from ebbtide.state.layout import Layout
 
-EXTREMES = frozenset({"MIN", "MAX", "BOOL_AND", "BOOL_OR"})
+
+def has_heirs(call: Call) -> bool:
+    """Whether heirs are kept for a call: its values alone say which of them is the best."""
+    return call.is_choice and not call.ordered
 
 
 class Candidates(NamedTuple):

@@ -4,7 +4,8 @@ Law: ``accumulator(t) = accumulator(before) + what begins or ends in (before, t]
 with late changes the accumulator is first led back to the instant before the earliest of them, by
 the same rows with the sign turned; so only rows that begin or end in a group's region are read,
 never all that are valid (paper 3, section 2.1).  MIN and MAX go along where nothing is taken away
-(`extremes`).
+(`extremes`); where the order of rows says which is the best (FIRST, LAST, ARG_MIN, ARG_MAX), the
+valid ones are read.
 
                       since        before            now
     accumulator          .<--- back ---|               .
@@ -20,20 +21,22 @@ import pyarrow as pa
 
 from ebbtide.kernels.aggregates.accumulation import Accumulators, Lines, Moment, plan_of
 from ebbtide.kernels.aggregates.call import Call
-from ebbtide.kernels.aggregates.evaluation import index_of, made_exact, scale_of, swept
-from ebbtide.kernels.aggregates.exact import exact_reals
+from ebbtide.kernels.aggregates.choice import choice
+from ebbtide.kernels.aggregates.evaluation import index_of, scale_of, swept
+from ebbtide.kernels.aggregates.exact import Rows, exact_reals, made_exact
 from ebbtide.kernels.aggregates.extremes import (
-    EXTREMES,
     extreme,
     from_emitted,
     from_heirs,
     from_rows,
+    has_heirs,
     heirs_table,
     put_together,
     versioned,
 )
 from ebbtide.kernels.aggregates.moments import result_of, values_of
 from ebbtide.kernels.aggregates.rescan import results
+from ebbtide.kernels.aggregates.totals import add_endless, from_column, to_column, width
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.sweeps.end_points import next_stored
 from ebbtide.kernels.sweeps.rederivation import inputs_after
@@ -53,6 +56,7 @@ def move(
     areas: tuple[SweepArea, ...],
     times: Times,
     output: Schema,
+    folds: bool,
 ) -> Result:
     """One step: accumulators moved by what begins and ends, and the changes of their results."""
     stored, emitted, *kept = areas
@@ -65,23 +69,22 @@ def move(
     older = tuple(area.latest(touched.hashes) for area in kept)
     others = (emitted.probe(touched.hashes, touched.since), *older)
     region = region_of(keys, changes, stored, others, touched, turning, times)
-    sums = Sums(region, moments, times)
-    chosen = any(call.function in EXTREMES for call in calls)
-    unclear = is_unclear(region, times.before, times.now) if chosen else sums.doubtful
+    sums = Sums(region, moments, times, folds)
+    unclear = _read_again(calls, region, times)
     rows = all_rows(sums.doubtful | unclear, stored, region)
     values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
     until = next_stored(stored, region.groups, changes, sums.new.groups, times.now)
     alive = (sums.lines.whole[0] > 0) | (not keys)
-    marks, accumulators, doubtful = sums.marks, sums.accumulators, sums.doubtful
-    # Each of these has a line per row of the step: the memory of a large one is theirs.
-    del sums
-    changed = results(region.groups, marks, alive, values, until, others[0], region.since, output)
+    changed = results(
+        region.groups, sums.marks, alive, values, until, others[0], region.since, output
+    )
     changed = times.open.of(changed)
-    del values, marks, alive
-    if rows is not None and doubtful.any():
-        exact_reals(moments, accumulators, *rows, doubtful, times.now)
-    written.insert(0, _lines(kept[0], region, accumulators))
-    del region, rows
+    # Each of these has a line per row of the step: the memory of a large one is theirs.
+    del values, alive
+    if sums.doubtful.any():
+        exact_reals(sums.accumulators, sums.rows(rows), sums.doubtful, times.now)
+    written.insert(0, _lines(kept[0], region, sums))
+    del region, rows, sums
     renewed = [
         settled(area, new, times.groups, hashes)
         for area, (new, hashes) in zip(kept, written, strict=True)
@@ -97,6 +100,16 @@ def _in_key_order(changes: Batch, area: SweepArea) -> Batch:
     return changes.take(pa.array(order)).combine_chunks()
 
 
+def _read_again(calls: tuple[Call, ...], region: Region, times: Times) -> Mask:
+    """Groups of which a call needs all valid rows."""
+    choices = [call for call in calls if call.is_choice]
+    if any(call.ordered for call in choices):
+        return np.ones(len(region.since), np.bool_)
+    if choices:
+        return is_unclear(region, times.before, times.now)
+    return np.zeros(len(region.since), np.bool_)
+
+
 def _values(
     calls: tuple[Call, ...],
     region: Region,
@@ -109,10 +122,15 @@ def _values(
     """The column of each call, and for each extreme one the heirs to be kept."""
     columns: list[Any] = []
     written: list[tuple[Batch, Hashes]] = []
-    width = region.groups.keys.num_columns
+    keys = region.groups.keys.num_columns
     for index, call in enumerate(calls):
-        if call.function not in EXTREMES:
+        if call.is_sum:
             columns.append(sums.result(call, rows))
+            continue
+        if not has_heirs(call):
+            assert rows is not None
+            seen = rows[1].chosen(call.counted(rows[0])[rows[1].rows])
+            columns.append(choice(call, rows[0], seen, sums.marks))
             continue
         place = len(written)
         found, numbers = region.others[2 + place], region.groups.numbers[3 + place]
@@ -124,9 +142,7 @@ def _values(
         late = clear & (region.since <= times.before)
         if late.any():
             emitted, own = region.others[0], region.groups.numbers[1]
-            parts.append(
-                from_emitted(emitted, own, region.since, width + index, times.before, late)
-            )
+            parts.append(from_emitted(emitted, own, region.since, keys + index, times.before, late))
         if rows is not None:
             parts.append(_some(from_rows(call, *rows), unclear))
         candidates = put_together(parts)
@@ -150,13 +166,18 @@ def _some(candidates: Any, groups: Mask) -> Any:
 class Sums:
     """The accumulators of a region: at its marks, and after it."""
 
-    def __init__(self, region: Region, moments: tuple[Moment, ...], times: Times) -> None:
+    def __init__(
+        self, region: Region, moments: tuple[Moment, ...], times: Times, folds: bool
+    ) -> None:
         self.region, self.moments = region, moments
         values = values_of(region.table, moments)
         plan, spans, since = plan_of(moments), region.spans, region.since
         first = Marks(np.arange(len(since), dtype=np.int64), since)
         self.accumulators = _start(region, moments)
         self.new = spans.chosen(slice(region.stored, None))
+        self.totals = _totals(region, moments) if folds else None
+        for place, words in (self.totals or {}).items():
+            add_endless(words, moments[place], place, values, self.new)
         if (since <= times.before).any():
             old = spans.chosen(slice(region.stored))
             # On the way back the sums are of no instant, so they are looked at only at its end.
@@ -176,8 +197,13 @@ class Sums:
         values = result_of(call, self.moments[index], index, self.moments, self.lines, scale)
         if call.function == "COUNT" or not moment.reals or not self.doubtful.any():
             return values
-        assert rows is not None
-        return made_exact(call, values, *rows, self.marks, self.doubtful)
+        exact = self.rows(rows)
+        return made_exact(call, values, index, exact, self.lines, self.marks, self.doubtful)
+
+    def rows(self, found: tuple[Batch, Spans] | None) -> Rows:
+        """The rows of doubtful groups, with what stands for those that are not stored."""
+        assert found is not None
+        return Rows(*found, self.region.since, self.moments, self.totals)
 
 
 def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
@@ -193,21 +219,39 @@ def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
     return result
 
 
+def _totals(region: Region, moments: tuple[Moment, ...]) -> dict[int, Hashes]:
+    """The totals before the step, for each moment of doubles."""
+    numbers, table = region.groups.numbers[2], region.others[1].changes
+    at = region.groups.keys.num_columns + 1 + sum(m.wholes + m.reals for m in moments)
+    result: dict[int, Hashes] = {}
+    for place, moment in enumerate(moments):
+        if moment.reals:
+            words = np.zeros((region.groups.count, width(moment)), np.uint64)
+            words[numbers] = from_column(column(table, at + len(result)), width(moment))
+            result[place] = words
+    return result
+
+
 def _word(table: Batch, index: int) -> Ints:
     return ints(table, table.schema.field(index).name)
 
 
-def _lines(area: SweepArea, region: Region, now: Accumulators) -> tuple[Batch, Hashes]:
+def _lines(area: SweepArea, region: Region, sums: Sums) -> tuple[Batch, Hashes]:
     """The accumulators to be kept; a group without rows is gone, if it was there."""
     known = np.zeros(region.groups.count, np.bool_)
     known[region.groups.numbers[2]] = True
-    rows = now.whole[:, 0].view(np.int64)
-    chosen = np.flatnonzero(known | (rows != 0))
+    now, totals = sums.accumulators, list((sums.totals or {}).values())
+    there = now.whole[:, 0] != 0
+    for part in totals:
+        # A row that begins after `now` is in the totals already.
+        there |= part.any(axis=1)
+    chosen = np.flatnonzero(known | there)
     words = [part.view(np.int64)[chosen] for part in (now.whole, now.real)]
     keys = region.groups.keys
     taken = keys.take(pa.array(chosen)) if keys.num_columns else keys
     arrays = [column(taken, i) for i in range(keys.num_columns)]
     arrays += [pa.array(np.ascontiguousarray(w[:, i])) for w in words for i in range(w.shape[1])]
-    times = versioned(area, len(chosen), rows[chosen] != 0)
+    arrays += [to_column(part[chosen]) for part in totals]
+    times = versioned(area, len(chosen), there[chosen])
     table = pa.Table.from_arrays([*arrays, *times], schema=area.layout.schema)
     return table, region.groups.hashes[chosen]
