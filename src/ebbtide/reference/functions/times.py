@@ -113,6 +113,8 @@ def _from_seconds(value: int | float | Decimal) -> int:
     micros = (
         EXACT.multiply(value, Decimal(SECOND)) if isinstance(value, Decimal) else value * SECOND
     )
+    if isinstance(micros, float) and math.isinf(micros):
+        raise EvaluationError("overflow", f"{value} seconds are out of the range of {TIMESTAMP}")
     if isinstance(micros, Decimal) and micros != int(micros):
         raise bad_argument(f"{value} seconds are no whole number of microseconds")
     return int(checked(int(micros), TIMESTAMP))
