@@ -7,6 +7,7 @@ values and the rarer pairs of types; numbers and times are converted as columns.
 from __future__ import annotations
 
 from datetime import UTC, tzinfo
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ebbtide.columnar.calendar import local_days, starts_of_days
 from ebbtide.columnar.types import arrow_type
 from ebbtide.columnar.vectors import Failures, Mask, Outcome, failing
 from ebbtide.core.conversion import convert
+from ebbtide.core.decimals import MAX_PRECISION
 from ebbtide.core.time import SECOND
 from ebbtide.core.types import (
     BIGINT,
@@ -179,12 +181,23 @@ def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) 
 def _rescaled(source: DecimalType, target: DecimalType, operand: Any) -> Outcome:
     """Decimals with other digits, rounded half up."""
     try:
-        if target.scale < source.scale:
-            rounded = pc.round(operand, ndigits=target.scale, round_mode=_HALF_UP)
+        if target.scale >= source.scale:
+            return Outcome(pc.cast(operand, arrow_type(target)))
+        if source.precision < MAX_PRECISION or _has_room(source, operand):
+            # Arrow does not notice when a rounded number has a digit more than its type.
+            wider = pa.decimal128(min(source.precision + 1, MAX_PRECISION), source.scale)
+            rounded = pc.round(pc.cast(operand, wider), ndigits=target.scale, round_mode=_HALF_UP)
             return Outcome(pc.cast(rounded, arrow_type(target)))
-        return Outcome(pc.cast(operand, arrow_type(target)))
     except pa.ArrowInvalid:
-        return _by_value(source, target, UTC, operand)
+        pass
+    return _by_value(source, target, UTC, operand)
+
+
+def _has_room(type_: DecimalType, operand: Any) -> bool:
+    """Whether all numbers have a digit less than their type allows."""
+    ends = pc.min_max(operand).as_py()
+    limit = Decimal((0, (1,), type_.precision - type_.scale - 1))
+    return ends["min"] is None or (ends["min"] > -limit and ends["max"] < limit)
 
 
 def _decimal_to_integer(target: IntegerType, operand: Any) -> Outcome | None:

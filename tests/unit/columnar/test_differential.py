@@ -8,20 +8,25 @@ the law says beyond that, that a side which decides does so in either order.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from datetime import UTC, tzinfo
+from collections.abc import Sequence
+from datetime import UTC, date, tzinfo
+from decimal import Decimal
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ebbtide.algebra import coercion
+from ebbtide.algebra.arithmetic import arithmetic_type
 from ebbtide.algebra.expression import (
+    COMPARISONS,
     And,
     Arithmetic,
     Call,
+    Cast,
     Comparison,
     Expression,
     InList,
@@ -30,50 +35,96 @@ from ebbtide.algebra.expression import (
     Ref,
 )
 from ebbtide.algebra.printing import sql
+from ebbtide.algebra.type_rules import can_cast
 from ebbtide.columnar import Columnar, arrow_type
 from ebbtide.columnar.arrays import array_of, python
+from ebbtide.core.decimals import EXACT
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import DAY, HOUR
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import (
     BIGINT,
     BOOLEAN,
-    DATE,
-    DOUBLE,
     INT,
-    INTERVAL,
     STRING,
     TIMESTAMP,
     ArrayType,
+    BinaryType,
+    BooleanType,
+    DateType,
     DecimalType,
+    DoubleType,
+    IntegerType,
+    IntervalType,
+    StringType,
+    TimestampType,
     Type,
 )
 from ebbtide.core.values import Row, Value, sort_key
-from ebbtide.errors import EvaluationError
+from ebbtide.errors import BindError, EvaluationError
 from ebbtide.reference.scalar import evaluate
 from ebbtide.testing.strategies.expressions import expressions
-from ebbtide.testing.strategies.values import few_values, rows, schemas, values
-from scalars import T, const, f, op, same, to
+from ebbtide.testing.strategies.values import rows, schemas, values
+from scalars import T, same
 from scalars.tables import ALL
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")
 COUNTS = {"REPEAT", "LPAD", "RPAD"}
 """Functions of a number that had better not be large."""
 
-TEXTS = st.sampled_from(
-    ["", " ", "a", "ab", "é😀", "12", " -7 ", "2.5", "1e3", "x", "true", "2020-01-02", "%", "a%"]
-    + ["2021-12-31 23:59:59.5", "NaN", "YEAR", "day", "yyyy-MM-dd", "(a)", "$1", "1 02:03:04"]
+TEXTS = (
+    *("", "a", "A b", "é😀x", "ẞ", "İ", "12", " -7 ", "+3", "2.5", "1e3", "NaN", "inf", "x", "no"),
+    *("true", "%", "a%", "a_", "\\", "a\\%b", "2020-01-02", "2020-02-30", "0001-01-01", ",", "\n"),
+    *("9999-12-31 23:59:59.999999", "2021-03-28 02:30:00", "2021-12-31 23:59:59.5+02:00", "ff"),
+    *("YEAR", "day", "HOUR", "week", "MILLISECOND", "yyyy-MM-dd", "HH:mm", "(a)", "$1", "[a"),
+    *("^a", "\\d+", "1 02:03:04", "a,b,c", "0x1F", "1" * 30),
 )
-TIMES = st.integers(-(10**17), 3 * 10**17) | st.integers(1_500_000_000, 1_700_000_000).map(
-    lambda seconds: seconds * 1_000_000
+DAYS = ((1970, 1, 1), (1969, 12, 31), (2024, 2, 29), (2021, 3, 28), (1, 1, 1), (9999, 12, 31))
+BERLIN_SPRING, BERLIN_AUTUMN = 1_616_893_200_000_000, 1_635_642_000_000_000
+INSTANTS = (
+    *(0, -1, -(2**63), 2**63 - 1, 1_577_934_245_500_000, -2_208_988_800_000_000),
+    *(-62_135_596_800_000_000, -62_135_596_800_000_001),
+    *(253_402_300_799_999_999, 253_402_300_800_000_000),
+    *(BERLIN_SPRING - 1, BERLIN_SPRING, BERLIN_AUTUMN - 1, BERLIN_AUTUMN),
+    *(BERLIN_AUTUMN + 1_800_000_000, 1_617_463_800_000_000, 1_633_188_600_000_000),
+)
+REALS = (
+    *(0.0, 1.0, -1.0, 0.5, -2.5, 2.675, 1e-7, 1e20, -1e20, 1e308, -1e308, 5e-324, 2.0**53),
+    *(math.inf, -math.inf, math.nan, 2.0**63, -(2.0**63), 127.5, 123456789.125),
 )
 
 
+@cache
 def cells(type_: Type) -> st.SearchStrategy[Value]:
-    """Values of a type, ordinary ones and its edges."""
-    if "VOID" in type_.sql:
-        return values(type_)
-    own = {STRING: TEXTS, TIMESTAMP: TIMES, INT: st.integers(-3, 5), DOUBLE: few_values(DOUBLE)}
-    return st.one_of(own.get(type_, few_values(type_)), few_values(type_), values(type_))
+    """Values of a type: where something ends or begins, few, and all."""
+    edges = _edges(type_)
+    return st.sampled_from([*edges, None]) | values(type_) if edges else values(type_)
+
+
+def _edges(type_: Type) -> Sequence[Value]:
+    match type_:
+        case BooleanType():
+            return (True, False)
+        case IntegerType(least=least, greatest=greatest):
+            return (least, least + 1, -7, -2, -1, 0, 1, 2, 3, 10, 31, greatest - 1, greatest)
+        case DoubleType():
+            return REALS
+        case DecimalType(precision=precision, scale=scale):
+            most = 10**precision - 1
+            units = (0, 1, -1, 5, -5, 15, 150, most // 3, most - 1, most, -most)
+            return [Decimal(n).scaleb(-scale, EXACT) for n in units if abs(n) <= most]
+        case StringType():
+            return TEXTS
+        case BinaryType():
+            return (b"", b"\x00", b"a", b"\xff\xfe", b"abc")
+        case DateType():
+            return [date(*day) for day in DAYS]
+        case TimestampType():
+            return INSTANTS
+        case IntervalType():
+            return (0, 1, -1, 1_500_000, -1_500_000, DAY, HOUR, 2**63 - 1, -(2**63))
+        case _:
+            return ()
 
 
 def _templates() -> dict[Type, list[Expression]]:
@@ -91,21 +142,24 @@ RESULTS = sorted(TEMPLATES, key=str)
 def templated(draw: st.DrawFn, type_: Type, depth: int) -> Expression:
     """An expression of a type: a column, a constant, or one of the tables with other operands."""
     columns = [Ref(column) for column in T if column.type == type_]
-    form = draw(st.integers(0, 5))
-    if form == 0 or depth == 0 or type_ not in TEMPLATES:
-        if columns and draw(st.booleans()):
+    form = draw(FORMS)
+    if depth == 0 or form < 2 or type_ not in TEMPLATES:
+        if columns and form % 2:
             return draw(st.sampled_from(columns))
         return Literal(draw(cells(type_)), type_)
 
     def operand(node: Expression) -> Expression:
         if isinstance(node, Call) and node.name in COUNTS:
-            count = Literal(draw(st.integers(-1, 6)), INT)
+            count = Literal(draw(FORMS), INT)
             return Call(node.name, (node.arguments[0], count, *node.arguments[2:]))
-        if not isinstance(node, Literal | Ref) or draw(st.integers(0, 3)) == 0:
+        if not isinstance(node, Literal | Ref) or draw(FORMS) == 0:
             return node
         return draw(templated(node.type, depth - 1))
 
     return rewrite(draw(st.sampled_from(TEMPLATES[type_])), operand)
+
+
+FORMS = st.integers(0, 7)
 
 
 def outcome(expression: Expression, schema: Schema, row: Row, zone: tzinfo = UTC) -> Value:
@@ -182,57 +236,52 @@ def test_expressions_of_plans(data: st.DataObject, schema: Schema) -> None:
     check(expression, schema, data.draw(st.lists(rows(schema), max_size=5)))
 
 
-@given(st.data(), st.sampled_from(["+", "-", "*", "/", "%", "DIV"]))
-def test_arithmetic(data: st.DataObject, sign: str) -> None:
-    pairs = [
-        (left, right)
-        for left in NUMBERS
-        for right in NUMBERS
-        if _is_defined(sign, left, right)
-    ]
-    left, right = data.draw(st.sampled_from(pairs))
-    schema = Schema((Column("a", left), Column("b", right)))
-    expression = Arithmetic(sign, Ref(schema[0]), Ref(schema[1]))
-    check(expression, schema, data.draw(st.lists(st.tuples(cells(left), cells(right)))))
-
-
-NUMBERS = tuple(
+TYPES = tuple(
     dict.fromkeys(
-        [*(column.type for column in T), DecimalType(38, 10), DecimalType(20, 0), DATE, INTERVAL]
+        [*(column.type for column in T), DecimalType(38, 10), DecimalType(20, 0), DecimalType(38)]
     )
 )
 
 
-def _is_defined(sign: str, left: Type, right: Type) -> bool:
-    from ebbtide.errors import BindError
+@given(st.data(), st.sampled_from(["+", "-", "*", "/", "%", "DIV"]))
+def test_arithmetic(data: st.DataObject, sign: str) -> None:
+    pairs = [(a, b) for a in TYPES for b in TYPES if _is_defined(sign, a, b)]
+    left, right = data.draw(st.sampled_from(pairs))
+    schema = Schema((Column("a", left), Column("b", right)))
+    expression = Arithmetic(
+        sign, _ref_or_literal(data, schema[0]), _ref_or_literal(data, schema[1])
+    )
+    zone = data.draw(st.sampled_from(ZONES))
+    check(expression, schema, data.draw(st.lists(st.tuples(cells(left), cells(right)))), zone)
 
+
+def _is_defined(sign: str, left: Type, right: Type) -> bool:
     try:
-        return Arithmetic(sign, Literal(None, left), Literal(None, right)).type is not None
+        arithmetic_type(sign, left, right)
     except BindError:
         return False
+    return True
 
 
-@given(st.data())
-def test_casts(data: st.DataObject) -> None:
-    from ebbtide.algebra.expression import Cast
-    from ebbtide.algebra.type_rules import can_cast
+def _ref_or_literal(data: st.DataObject, column: Column) -> Expression:
+    if data.draw(FORMS):
+        return Ref(column)
+    return Literal(data.draw(cells(column.type)), column.type)
 
-    several = (*NUMBERS, DecimalType(10, 6), ArrayType(STRING))
-    pairs = [(a, b) for a in several for b in several if can_cast(a, b) and a != b]
+
+@given(st.data(), st.booleans(), st.sampled_from(ZONES))
+def test_casts(data: st.DataObject, safe: bool, zone: str) -> None:
+    several = (*TYPES, DecimalType(10, 6), ArrayType(STRING))
+    pairs = [(a, b) for a in several for b in several if a != b and can_cast(a, b)]
     source, target = data.draw(st.sampled_from(pairs))
     schema = Schema((Column("a", source),))
-    expression = Cast(Ref(schema[0]), target, data.draw(st.booleans()))
-    zone = data.draw(st.sampled_from(ZONES))
-    check(expression, schema, data.draw(st.lists(st.tuples(cells(source)))), zone)
+    given_ = data.draw(st.lists(st.tuples(cells(source))))
+    check(Cast(Ref(schema[0]), target, safe), schema, given_, zone)
 
 
-@given(st.data(), st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"]))
+@given(st.data(), st.sampled_from(COMPARISONS))
 def test_comparisons(data: st.DataObject, sign: str) -> None:
-    type_ = data.draw(st.sampled_from(NUMBERS))
+    type_ = data.draw(st.sampled_from(TYPES))
     schema = Schema((Column("a", type_), Column("b", type_)))
-    right = data.draw(st.one_of(st.just(Ref(schema[1])), cells(type_).map(lambda v: Literal(v, type_))))
-    expression = Comparison(sign, Ref(schema[0]), right)
+    expression = Comparison(sign, Ref(schema[0]), _ref_or_literal(data, schema[1]))
     check(expression, schema, data.draw(st.lists(st.tuples(cells(type_), cells(type_)))))
-
-
-_ = (example, pytest, coercion, const, f, op, to)

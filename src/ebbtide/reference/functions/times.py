@@ -25,6 +25,7 @@ _UNITS = {
     "MON": "MONTH",
     "DD": "DAY",
 }
+_BEGINNINGS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def _local(context: Context, t: int) -> datetime:
@@ -55,7 +56,9 @@ def _date_trunc(context: Context, unit: str, t: int) -> int | None:
     if name == "MICROSECOND":
         return t
     if name == "MILLISECOND":
-        return t // MILLISECOND * MILLISECOND
+        return int(checked(t // MILLISECOND * MILLISECOND, TIMESTAMP))
+    if name not in _BEGINNINGS:
+        return None
     local = _local(context, t)
     first = _trunc(local.date(), unit)
     if first is not None:
@@ -67,10 +70,8 @@ def _date_trunc(context: Context, unit: str, t: int) -> int | None:
             return from_datetime(local.replace(minute=0, second=0, microsecond=0))
         case "MINUTE":
             return from_datetime(local.replace(second=0, microsecond=0))
-        case "SECOND":
-            return from_datetime(local.replace(microsecond=0))
         case _:
-            return None
+            return from_datetime(local.replace(microsecond=0))
 
 
 def _trunc(day: date, unit: str) -> date | None:
