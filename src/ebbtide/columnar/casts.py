@@ -97,7 +97,7 @@ def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcom
         case TimestampType(), DoubleType():
             return Outcome(reals(numbers(operand) / float(SECOND), nulls(operand)))
         case TimestampType() | IntervalType(), DecimalType():
-            return _rescaled(DecimalType(38, 6), target, _as_micros(operand))
+            return _rescaled(DecimalType(MAX_PRECISION, 6), target, _as_micros(operand))
         case TimestampType(), DateType():
             days, failures = local_days(operand, zone)
             return failing(column(days, nulls(operand), DATE), failures)
@@ -136,10 +136,10 @@ def _narrowed(operand: Any, target: IntegerType) -> Outcome:
 
 def _truncated(operand: Any, target: IntegerType) -> Outcome:
     """Doubles without what is after the point."""
-    return _whole_reals(np.trunc(numbers(operand)), target, _past(target), operand)
+    return whole_reals(np.trunc(numbers(operand)), target, _past(target), operand)
 
 
-def _whole_reals(
+def whole_reals(
     values: NDArray[np.float64], target: Type, error: EvaluationError, operand: Any
 ) -> Outcome:
     """Doubles that are whole numbers as integers; those out of range fail."""
@@ -159,7 +159,7 @@ def _seconds(operand: Any) -> Outcome:
     strange: Mask = ~np.isfinite(given)
     with np.errstate(over="ignore", invalid="ignore"):
         micros = np.trunc(given * SECOND)
-    outcome = _whole_reals(np.where(strange, 0.0, micros), TIMESTAMP, _past(TIMESTAMP), operand)
+    outcome = whole_reals(np.where(strange, 0.0, micros), TIMESTAMP, _past(TIMESTAMP), operand)
     if not strange.any():
         return outcome
     error = EvaluationError("bad-cast", f"a number that is not finite is no {TIMESTAMP}")
@@ -169,7 +169,7 @@ def _seconds(operand: Any) -> Outcome:
 
 def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) -> Outcome | None:
     digits = len(str(source.greatest))
-    if digits + target.scale > 38:
+    if digits + target.scale > MAX_PRECISION:
         return None
     between = pc.cast(operand, pa.decimal128(digits + target.scale, target.scale))
     try:
@@ -223,5 +223,5 @@ def _decimal_to_double(source: DecimalType, operand: Any) -> Outcome | None:
 
 def _as_micros(operand: Any) -> Any:
     """Microseconds as decimals of seconds."""
-    units = pc.cast(operand, pa.decimal128(38, 0))
-    return pa.Array.from_buffers(pa.decimal128(38, 6), len(units), units.buffers())
+    units = pc.cast(operand, pa.decimal128(MAX_PRECISION, 0))
+    return pa.Array.from_buffers(pa.decimal128(MAX_PRECISION, 6), len(units), units.buffers())
