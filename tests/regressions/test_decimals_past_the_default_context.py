@@ -2,6 +2,8 @@
 
 Its minus sign, `abs` and products round to 28 digits: a negation and ABS gave another number, the
 largest decimals of a type did not fit it, and a fraction of nines became the next second.
+
+Spark is no judge of the first two: it rounds them itself, to 34 digits.
 """
 
 from decimal import Decimal

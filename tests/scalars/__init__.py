@@ -1,6 +1,7 @@
 """Scalar expressions with the values that they have, a table per family.
 
-The unit tests hold the reference to the values; the conformance tests hold both to Spark.
+The unit tests hold the reference and the columnar evaluator to the values; the conformance tests
+hold the values to Spark.
 """
 
 from __future__ import annotations
