@@ -28,6 +28,7 @@ from ebbtide.kernels.kernel import Kernel
 from ebbtide.reference.evaluation import apply
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import from_changes, key_hash, to_changes
+from ebbtide.state.keep import Keep
 from ebbtide.state.store import DirectoryStore, MemoryStore, Scope
 
 
@@ -170,7 +171,11 @@ def run(
             assert result.changes.schema.equals(kernel.output(schemas)), "output schema"
             areas[shard] = result.areas
             if compacted:
-                areas[shard] = tuple(_compact(area, times.released) for area in result.areas)
+                rules = (*times.inputs, times.output)
+                areas[shard] = tuple(
+                    _compact(area, rules[place] if place < len(rules) else times.groups)
+                    for place, area in enumerate(result.areas)
+                )
             emitted += to_changes(result.changes)
         output += emitted
         before = step.now
@@ -179,12 +184,12 @@ def run(
     return Run(output, areas)
 
 
-def _compact(area: SweepArea, horizon: int) -> SweepArea:
+def _compact(area: SweepArea, keep: Keep) -> SweepArea:
     """An area that holds what a merge of all its segments would leave."""
     if area.layout.newest or not area.segments:
         return area
     names = {segment.name for segment in area.segments}
-    merged_ = area._merge([tuple(area.segments)], horizon)
+    merged_ = area._merge([tuple(area.segments)], keep)
     assert names.isdisjoint(segment.name for segment in merged_.segments)
     return merged_
 

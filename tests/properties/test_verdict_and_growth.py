@@ -10,12 +10,12 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 
 import pytest
-from ebbtide.compile.lowering import lower
 from tests.histories import Fed
 from tests.in_process import InProcess
 
 from analysed import World
 from ebbtide.analysis import Size
+from ebbtide.compile.lowering import lower
 
 WORLD = World(
     """

@@ -1,10 +1,12 @@
 """Scalar expressions with the values that they have, a table per family.
 
-The unit tests hold the reference to the values; the conformance tests hold both to Spark.
+The unit tests hold the reference and the columnar evaluator to the values; the conformance tests
+hold the values to Spark.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -141,6 +143,15 @@ def time(text: str) -> Literal:
 def cases(*rows: tuple[Any, ...]) -> tuple[Case, ...]:
     """Cases from pairs of an expression and its value, or triples with `near`."""
     return tuple(Case(*row) for row in rows)
+
+
+def same(left: object, right: object) -> bool:
+    """Whether two values are the same, NaN and the type of a number included."""
+    if isinstance(left, float) and isinstance(right, float):
+        return left == right or (math.isnan(left) and math.isnan(right))
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return type(left) is type(right) and left == right and str(left) == str(right)
 
 
 def names(rows: Iterable[Case]) -> set[str]:

@@ -6,7 +6,7 @@ arrow_type    the Arrow type of a column inside of the engine
 """
 
 from ebbtide.columnar.evaluation import Columnar, Evaluated
-from ebbtide.columnar.types import arrow_type
 from ebbtide.columnar.vectors import Failures
+from ebbtide.state.types import arrow_type
 
 __all__ = ["Columnar", "Evaluated", "Failures", "arrow_type"]

@@ -33,7 +33,7 @@ from ebbtide.columnar.arrays import (
 )
 from ebbtide.columnar.calendar import FIRST_DAY, LAST_DAY, starts_of_days
 from ebbtide.columnar.vectors import Failures, Mask, Outcome, failing
-from ebbtide.core.decimals import EXACT, WIDE, divide, fit, round_to
+from ebbtide.core.decimals import EXACT, MAX_PRECISION, WIDE, divide, fit, round_to
 from ebbtide.core.time import DAY
 from ebbtide.core.types import (
     BIGINT,
@@ -199,7 +199,7 @@ def _divided(op: str, result: Type, a: Any, b: Any) -> Outcome:
 
 def _exact(op: str, left: DecimalType, right: DecimalType, result: Type, a: Any, b: Any) -> Outcome:
     """Arithmetic of decimals: by Arrow where the result needs no rounding, else one by one."""
-    if op in _CHECKED and _digits(op, left, right) <= 38:
+    if op in _CHECKED and _digits(op, left, right) <= MAX_PRECISION:
         return Outcome(_CHECKED[op](a, b))
 
     def compute(x: Decimal, y: Decimal) -> Value:

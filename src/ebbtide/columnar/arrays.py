@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ebbtide.columnar.types import arrow_type
 from ebbtide.columnar.vectors import Failures, Mask, Outcome, repeated
 from ebbtide.core.types import ArrayType, StructType, Type
 from ebbtide.core.values import Value, normalise
 from ebbtide.errors import EvaluationError
+from ebbtide.state.types import arrow_type
 
 
 def is_scalar(operand: Any) -> bool:

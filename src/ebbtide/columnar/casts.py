@@ -7,6 +7,7 @@ values and the rarer pairs of types; numbers and times are converted as columns.
 from __future__ import annotations
 
 from datetime import UTC, tzinfo
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 from ebbtide.columnar.arithmetic import in_range, unbounded, whole
 from ebbtide.columnar.arrays import column, each, nulls, numbers, present, reals
 from ebbtide.columnar.calendar import local_days, starts_of_days
-from ebbtide.columnar.types import arrow_type
 from ebbtide.columnar.vectors import Failures, Mask, Outcome, failing
 from ebbtide.core.conversion import convert
+from ebbtide.core.decimals import MAX_PRECISION
 from ebbtide.core.time import SECOND
 from ebbtide.core.types import (
     BIGINT,
@@ -38,6 +39,7 @@ from ebbtide.core.types import (
 )
 from ebbtide.core.values import Value
 from ebbtide.errors import EvaluationError
+from ebbtide.state.types import arrow_type
 
 _HALF_UP = "half_towards_infinity"
 _EXACT_POWER = 22
@@ -95,7 +97,7 @@ def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcom
         case TimestampType(), DoubleType():
             return Outcome(reals(numbers(operand) / float(SECOND), nulls(operand)))
         case TimestampType() | IntervalType(), DecimalType():
-            return _rescaled(DecimalType(38, 6), target, _as_micros(operand))
+            return _rescaled(DecimalType(MAX_PRECISION, 6), target, _as_micros(operand))
         case TimestampType(), DateType():
             days, failures = local_days(operand, zone)
             return failing(column(days, nulls(operand), DATE), failures)
@@ -134,10 +136,10 @@ def _narrowed(operand: Any, target: IntegerType) -> Outcome:
 
 def _truncated(operand: Any, target: IntegerType) -> Outcome:
     """Doubles without what is after the point."""
-    return _whole_reals(np.trunc(numbers(operand)), target, _past(target), operand)
+    return whole_reals(np.trunc(numbers(operand)), target, _past(target), operand)
 
 
-def _whole_reals(
+def whole_reals(
     values: NDArray[np.float64], target: Type, error: EvaluationError, operand: Any
 ) -> Outcome:
     """Doubles that are whole numbers as integers; those out of range fail."""
@@ -157,7 +159,7 @@ def _seconds(operand: Any) -> Outcome:
     strange: Mask = ~np.isfinite(given)
     with np.errstate(over="ignore", invalid="ignore"):
         micros = np.trunc(given * SECOND)
-    outcome = _whole_reals(np.where(strange, 0.0, micros), TIMESTAMP, _past(TIMESTAMP), operand)
+    outcome = whole_reals(np.where(strange, 0.0, micros), TIMESTAMP, _past(TIMESTAMP), operand)
     if not strange.any():
         return outcome
     error = EvaluationError("bad-cast", f"a number that is not finite is no {TIMESTAMP}")
@@ -167,7 +169,7 @@ def _seconds(operand: Any) -> Outcome:
 
 def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) -> Outcome | None:
     digits = len(str(source.greatest))
-    if digits + target.scale > 38:
+    if digits + target.scale > MAX_PRECISION:
         return None
     between = pc.cast(operand, pa.decimal128(digits + target.scale, target.scale))
     try:
@@ -179,12 +181,23 @@ def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) 
 def _rescaled(source: DecimalType, target: DecimalType, operand: Any) -> Outcome:
     """Decimals with other digits, rounded half up."""
     try:
-        if target.scale < source.scale:
-            rounded = pc.round(operand, ndigits=target.scale, round_mode=_HALF_UP)
+        if target.scale >= source.scale:
+            return Outcome(pc.cast(operand, arrow_type(target)))
+        if source.precision < MAX_PRECISION or _has_room(source, operand):
+            # Arrow does not notice when a rounded number has a digit more than its type.
+            wider = pa.decimal128(min(source.precision + 1, MAX_PRECISION), source.scale)
+            rounded = pc.round(pc.cast(operand, wider), ndigits=target.scale, round_mode=_HALF_UP)
             return Outcome(pc.cast(rounded, arrow_type(target)))
-        return Outcome(pc.cast(operand, arrow_type(target)))
     except pa.ArrowInvalid:
-        return _by_value(source, target, UTC, operand)
+        pass
+    return _by_value(source, target, UTC, operand)
+
+
+def _has_room(type_: DecimalType, operand: Any) -> bool:
+    """Whether all numbers have a digit less than their type allows."""
+    ends = pc.min_max(operand).as_py()
+    limit = Decimal((0, (1,), type_.precision - type_.scale - 1))
+    return ends["min"] is None or (ends["min"] > -limit and ends["max"] < limit)
 
 
 def _decimal_to_integer(target: IntegerType, operand: Any) -> Outcome | None:
@@ -210,5 +223,5 @@ def _decimal_to_double(source: DecimalType, operand: Any) -> Outcome | None:
 
 def _as_micros(operand: Any) -> Any:
     """Microseconds as decimals of seconds."""
-    units = pc.cast(operand, pa.decimal128(38, 0))
-    return pa.Array.from_buffers(pa.decimal128(38, 6), len(units), units.buffers())
+    units = pc.cast(operand, pa.decimal128(MAX_PRECISION, 0))
+    return pa.Array.from_buffers(pa.decimal128(MAX_PRECISION, 6), len(units), units.buffers())

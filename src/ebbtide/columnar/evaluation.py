@@ -55,7 +55,6 @@ from ebbtide.columnar.functions import IMPLEMENTATIONS
 from ebbtide.columnar.patterns import like
 from ebbtide.columnar.signature import Context
 from ebbtide.columnar.times import on_grid
-from ebbtide.columnar.types import arrow_type
 from ebbtide.columnar.vectors import Failures, Outcome, Vector, earliest, rows_of, without
 from ebbtide.core.schema import Schema
 from ebbtide.core.text import read_zone
@@ -63,6 +62,7 @@ from ebbtide.core.tree import fold
 from ebbtide.core.types import StructType
 from ebbtide.core.values import normalise
 from ebbtide.errors import EvaluationError
+from ebbtide.state.types import arrow_type
 
 Operation: TypeAlias = Callable[..., Vector]
 
@@ -239,7 +239,7 @@ def _applied(node: Expression, compute: Callable[..., Any], *, strict: bool = Tr
         found = compute(*logic.operands(vectors))
         if not isinstance(found, Outcome):
             found = Outcome(found)
-        own = None if found.failures is None else found.failures.told(partial(_told, node))
+        own = None if found.failures is None else found.failures.told(_teller(node))
         values = found.values
         if below is not None and not strict:
             values = without(values, below.mask)
@@ -262,15 +262,27 @@ def _nothing(node: Expression, failures: Failures | None) -> Vector:
     return Vector(pa.nulls(len(failures), arrow_type(node.type)), failures)
 
 
-def _told(node: Expression, error: EvaluationError) -> EvaluationError:
-    """The error of a node, which names it and says what can be written instead."""
-    hint: str | None = None
+def _teller(node: Expression) -> Callable[[EvaluationError], EvaluationError]:
+    """Errors of a node as it tells them: with its name, and what can be written instead."""
+    text, hints = sql(node), _hints(node)
+
+    def tell(error: EvaluationError) -> EvaluationError:
+        hint = hints.get(error.code)
+        return EvaluationError(error.code, f"{text}: {error.message}", hint=hint)
+
+    return tell
+
+
+def _hints(node: Expression) -> dict[str, str]:
+    """What gives NULL instead of an error, by the code of the error."""
     match node:
         case Cast():
-            hint = sql(Cast(node.operand, node.to, safe=True))
-        case Arithmetic() if error.code == "division-by-zero":
-            hint = f"NULLIF({sql(node.right)}, 0)"
-    return EvaluationError(error.code, f"{sql(node)}: {error.message}", hint=hint)
+            safe = sql(Cast(node.operand, node.to, safe=True))
+            return {"bad-cast": safe, "overflow": safe}
+        case Arithmetic():
+            return {"division-by-zero": f"NULLIF({sql(node.right)}, 0)"}
+        case _:
+            return {}
 
 
 def _cast(node: Cast, zone: tzinfo, operand: Any) -> Outcome:

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from ebbtide.columnar.arrays import is_scalar, numbers, present, struct_of
 from ebbtide.columnar.signature import Context, Implementation, by_value
-from ebbtide.columnar.types import arrow_type
 from ebbtide.columnar.vectors import Failures, Outcome, failing, repeated
 from ebbtide.core.types import StructType
 from ebbtide.core.values import Value, sort_key
 from ebbtide.errors import EvaluationError
+from ebbtide.state.types import arrow_type
 
 
 def _columns(operands: tuple[Any, ...]) -> list[Any]:

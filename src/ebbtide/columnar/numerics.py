@@ -23,12 +23,13 @@ from ebbtide.columnar.arithmetic import (
     unbounded,
 )
 from ebbtide.columnar.arrays import column, constant_of, each, nulls, numbers, present, reals
+from ebbtide.columnar.casts import whole_reals
 from ebbtide.columnar.signature import Context, Implementation, by_value
-from ebbtide.columnar.types import arrow_type
-from ebbtide.columnar.vectors import Failures, Outcome, failing
-from ebbtide.core.decimals import EXACT, round_to
+from ebbtide.columnar.vectors import Failures, failing
+from ebbtide.core.decimals import EXACT, MAX_PRECISION, round_to
 from ebbtide.core.types import BIGINT, DecimalType, DoubleType, IntegerType
 from ebbtide.core.values import Value
+from ebbtide.state.types import arrow_type
 
 
 def _abs(context: Context, operand: Any) -> Any:
@@ -72,9 +73,9 @@ def _to_whole(context: Context, operand: Any, real: Any, exact: Any, rounding: s
     if isinstance(type_, IntegerType):
         return operand
     if isinstance(type_, DoubleType):
-        return _whole_doubles(real(numbers(operand)), operand)
+        return whole_reals(real(numbers(operand)), BIGINT, overflow(BIGINT), operand)
     assert isinstance(type_, DecimalType)
-    if type_.precision < 38:
+    if type_.precision < MAX_PRECISION:
         # Arrow does not notice when the next whole number has a digit more.
         wider = pc.cast(operand, pa.decimal128(type_.precision + 1, type_.scale))
         return pc.cast(exact(wider), arrow_type(context.type))
@@ -83,15 +84,6 @@ def _to_whole(context: Context, operand: Any, real: Any, exact: Any, rounding: s
         return held(value.to_integral_value(rounding), context.type)
 
     return each(compute, context.types, context.type, operand)
-
-
-def _whole_doubles(values: Any, operand: Any) -> Outcome:
-    beyond = ~((values >= -(2.0**63)) & (values < 2.0**63))
-    failures = None
-    if beyond.any():
-        failures = Failures.where(present(beyond, operand), overflow(BIGINT))
-        values = np.where(beyond, 0.0, values)
-    return failing(column(values.astype(np.int64), nulls(operand), BIGINT), failures)
 
 
 def _sqrt(context: Context, operand: Any) -> Any:

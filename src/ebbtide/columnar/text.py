@@ -131,7 +131,9 @@ def _concat(context: Context, *parts: Any) -> Any:
 
 
 def _concat_ws(context: Context, separator: Any, *parts: Any) -> Any:
-    if parts and not any(isinstance(type_, ArrayType) for type_ in context.types):
+    # Arrow gives no row at all where it skips all parts of one.
+    sure = any(part.is_valid if is_scalar(part) else not part.null_count for part in parts)
+    if sure and not any(isinstance(type_, ArrayType) for type_ in context.types):
         return pc.binary_join_element_wise(*parts, separator, null_handling="skip")
     return each(_joined, context.types, STRING, separator, *parts, strict=False)
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ebbtide.columnar.arithmetic import days_in_range, in_range, unbounded, whole
-from ebbtide.columnar.arrays import column, each, is_scalar, nulls, numbers
+from ebbtide.columnar.arrays import column, each, is_scalar, nulls, numbers, present
 from ebbtide.columnar.calendar import (
     Longs,
     first_days,
@@ -215,7 +215,7 @@ def _moving(sign: int) -> Implementation:
     def compute(context: Context, operand: Any, count: Any) -> Outcome:
         days, failures = _days(context.types[0], context.zone, operand)
         moved = days_in_range(days + sign * numbers(count).astype(np.int64), operand, count)
-        return failing(moved.values, failures, moved.failures)
+        return failing(moved.values, _spread(failures, operand, count), moved.failures)
 
     return compute
 
@@ -223,23 +223,28 @@ def _moving(sign: int) -> Implementation:
 def _datediff(context: Context, end: Any, start: Any) -> Outcome:
     until, late = _days(context.types[0], context.zone, end)
     since, early = _days(context.types[1], context.zone, start)
-    apart = until - since
-    rows = len(apart)
-    several = [f.repeated(rows) if f is not None and len(f) != rows else f for f in (late, early)]
-    return failing(column(apart, nulls(end, start), INT), *several)
+    values = column(until - since, nulls(end, start), INT)
+    return failing(values, _spread(late, end, start), _spread(early, end, start))
 
 
 def _add_months(context: Context, operand: Any, count: Any) -> Outcome:
     days, failures = _days(context.types[0], context.zone, operand)
     month = months(days)
-    target = month + numbers(count).astype(np.int64)
     # No further than the calendar and a little more: numpy's own range is wider than that.
-    target = np.clip(target, -24_000, 97_000)
+    target = np.clip(month + numbers(count).astype(np.int64), -24_000, 97_000)
     last = first_days(target + 1) - 1
-    moved = days_in_range(
-        np.minimum(first_days(target) + days - first_days(month), last), operand, count
-    )
-    return failing(moved.values, failures, moved.failures)
+    found = np.minimum(first_days(target) + days - first_days(month), last)
+    moved = days_in_range(found, operand, count)
+    return failing(moved.values, _spread(failures, operand, count), moved.failures)
+
+
+def _spread(failures: Failures | None, *operands: Any) -> Failures | None:
+    """The failures of one operand on the rows on which all operands have a value."""
+    if failures is None:
+        return None
+    there = present(True, *operands)
+    whole = failures.repeated(len(there)) if len(failures) != len(there) else failures
+    return None if whole is None else whole.only(there)
 
 
 def _last_day(days: Longs) -> Longs:

@@ -137,9 +137,14 @@ def _timestamp(value: Value, zone: tzinfo) -> int:
     target = TimestampType()
     if isinstance(value, date):
         return from_datetime(datetime(value.year, value.month, value.day), zone)
+    if isinstance(value, Decimal):
+        return _ranged(int(EXACT.multiply(value, Decimal(SECOND))), value, target)
     if isinstance(value, float) and not math.isfinite(value):
         raise bad_cast(value, target)
-    return _ranged(int(value * SECOND), value, target)
+    micros = value * SECOND
+    if not BIGINT.least <= micros <= BIGINT.greatest:
+        raise overflow(value, target)
+    return _ranged(int(micros), value, target)
 
 
 def _ranged(micros: int, given: Value, target: Type) -> int:

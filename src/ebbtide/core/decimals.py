@@ -35,7 +35,8 @@ def fit(value: Decimal, type_: DecimalType) -> Decimal | None:
     rounded = value.quantize(Decimal((0, (1,), -type_.scale)), context=EXACT)
     if rounded.is_zero():
         return abs(rounded)
-    return rounded if abs(rounded) < type_.limit else None
+    # `abs` would round to the 28 digits of the default context.
+    return rounded if rounded.copy_abs() < type_.limit else None
 
 
 def round_to(value: Decimal, digits: int) -> Decimal:

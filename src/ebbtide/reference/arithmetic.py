@@ -68,6 +68,12 @@ def checked(value: Value, type_: Type) -> Value:
     return value
 
 
+def negative(value: Value) -> Value:
+    """The number with the other sign."""
+    # The minus sign of Python rounds a decimal to 28 digits.
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
 def whole(op: str, a: int, b: int) -> int:
     """Integer arithmetic; a remainder has the sign of the dividend."""
     match op:

@@ -46,7 +46,7 @@ from ebbtide.core.tree import fold
 from ebbtide.core.types import StructType
 from ebbtide.core.values import Row, Value, normalise, sort_key
 from ebbtide.errors import EvaluationError
-from ebbtide.reference.arithmetic import calculate, checked
+from ebbtide.reference.arithmetic import calculate, checked, negative
 from ebbtide.reference.functions import EVALUATIONS, Context
 from ebbtide.reference.functions.regex import like
 
@@ -108,7 +108,7 @@ def _operation(node: Strict, zone: tzinfo) -> Callable[..., Value]:
         case Arithmetic():
             return partial(calculate, node.op, node.left.type, node.right.type, node.type, zone)
         case Negation():
-            return lambda value: checked(-value, node.type)
+            return lambda value: checked(negative(value), node.type)
         case Not():
             return lambda value: not value
         case Like():

@@ -3,7 +3,6 @@
 The same tables hold the reference to its values and both to Spark, so the three agree.
 """
 
-import math
 import pickle
 
 import pyarrow as pa
@@ -17,7 +16,7 @@ from ebbtide.columnar.functions import IMPLEMENTATIONS
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import rewrite
 from ebbtide.errors import EvaluationError
-from scalars import ROW, Case, Fails, T
+from scalars import ROW, Case, Fails, T, same
 from scalars.tables import ALL
 
 COPIES = 3
@@ -29,15 +28,6 @@ def table(*rows):
         array_of([row[place] for row in rows], column.type) for place, column in enumerate(T)
     ]
     return pa.table(columns, names=list(T.names))
-
-
-def same(left, right) -> bool:
-    """Whether two values are the same, NaN and the type of a number included."""
-    if isinstance(left, float) and isinstance(right, float):
-        return left == right or (math.isnan(left) and math.isnan(right))
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(map(same, left, right))
-    return type(left) is type(right) and left == right and str(left) == str(right)
 
 
 @pytest.mark.parametrize("case", ALL, ids=str)

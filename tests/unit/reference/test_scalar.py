@@ -13,17 +13,8 @@ from ebbtide.core.types import DOUBLE, INT, TIMESTAMP, admits
 from ebbtide.errors import EvaluationError, InternalError
 from ebbtide.reference.functions import EVALUATIONS
 from ebbtide.reference.scalar import evaluate, evaluator
-from scalars import ROW, Case, Fails, T, at, col, const, f, names, op, time, to
+from scalars import ROW, Case, Fails, T, at, col, const, f, names, op, same, time, to
 from scalars.tables import ALL
-
-
-def same(left, right) -> bool:
-    """Whether two values are the same, NaN and the type of a number included."""
-    if isinstance(left, float) and isinstance(right, float):
-        return left == right or (math.isnan(left) and math.isnan(right))
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(map(same, left, right))
-    return type(left) is type(right) and left == right and str(left) == str(right)
 
 
 @pytest.mark.parametrize("case", ALL, ids=str)

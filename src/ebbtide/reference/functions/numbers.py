@@ -14,7 +14,8 @@ from ebbtide.reference.functions.context import Context, Evaluation, plain
 
 
 def _abs(context: Context, value: Value) -> Value:
-    return checked(abs(value), context.type)
+    # Python's own rounds a decimal to 28 digits.
+    return checked(value.copy_abs() if isinstance(value, Decimal) else abs(value), context.type)
 
 
 def _sign(value: float) -> float:

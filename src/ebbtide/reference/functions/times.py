@@ -25,6 +25,7 @@ _UNITS = {
     "MON": "MONTH",
     "DD": "DAY",
 }
+_BEGINNINGS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def _local(context: Context, t: int) -> datetime:
@@ -55,7 +56,9 @@ def _date_trunc(context: Context, unit: str, t: int) -> int | None:
     if name == "MICROSECOND":
         return t
     if name == "MILLISECOND":
-        return t // MILLISECOND * MILLISECOND
+        return int(checked(t // MILLISECOND * MILLISECOND, TIMESTAMP))
+    if name not in _BEGINNINGS:
+        return None
     local = _local(context, t)
     first = _trunc(local.date(), unit)
     if first is not None:
@@ -67,10 +70,8 @@ def _date_trunc(context: Context, unit: str, t: int) -> int | None:
             return from_datetime(local.replace(minute=0, second=0, microsecond=0))
         case "MINUTE":
             return from_datetime(local.replace(second=0, microsecond=0))
-        case "SECOND":
-            return from_datetime(local.replace(microsecond=0))
         case _:
-            return None
+            return from_datetime(local.replace(microsecond=0))
 
 
 def _trunc(day: date, unit: str) -> date | None:
@@ -113,6 +114,8 @@ def _from_seconds(value: int | float | Decimal) -> int:
     micros = (
         EXACT.multiply(value, Decimal(SECOND)) if isinstance(value, Decimal) else value * SECOND
     )
+    if isinstance(micros, float) and math.isinf(micros):
+        raise EvaluationError("overflow", f"{value} seconds are out of the range of {TIMESTAMP}")
     if isinstance(micros, Decimal) and micros != int(micros):
         raise bad_argument(f"{value} seconds are no whole number of microseconds")
     return int(checked(int(micros), TIMESTAMP))
