@@ -219,7 +219,7 @@ def _inner(node: exp.Expr, env: Environment, *, value: bool) -> Inner:
     calls = list(block.grouping.calls.values()) if block.grouping is not None else []
     if block.grouping is not None:
         items = [block.checked(i, item.node) for i, item in zip(items, block.items, strict=True)]
-    return Inner(items, calls, block.where.outer_terms, block.rows)
+    return Inner(items, calls, block.outer_terms, block.rows)
 
 
 def _rows_of(relation: Relation) -> Callable[[tuple[Expression, ...]], Relation]:

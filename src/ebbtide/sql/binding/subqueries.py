@@ -134,7 +134,8 @@ class Attachments:
         return self._join(inner, [single], [], env, node)(Ref(single.column))
 
     def _in(self, node: exp.In, env: Environment) -> Expression:
-        here = replace(env, correlated=False)
+        # The subquery is joined below what computes window functions.
+        here = replace(env, correlated=False, window=None, clause="an operand of IN")
         inner = self.bind(node.args["query"], env, value=False)
         outer = operands(node, inner, here)
         pairs = list(zip(outer, inner.items, strict=True))
