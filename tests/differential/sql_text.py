@@ -547,7 +547,7 @@ class Sources(Expressions):
 
     def ranked(self, taken: set[str]) -> tuple[str, tuple[Column, ...]]:
         """The rows of a table with a low rank."""
-        name = self.one(*TABLES)
+        name = self.one(*(table for table in TABLES if table not in self.queries))
         columns = _columns(tuple((c, _KIND[of]) for c, of in TABLES[name].items()), "i")
         level = Level(columns)
         call = self.one("RANK", "DENSE_RANK", "ROW_NUMBER")
@@ -775,7 +775,7 @@ class Writer(Sources):
         if not distinct and self.maybe(0.5):
             plain = replace(level, qualified=True, windows=level.keys is None)
             text = self.expression(self.one(*KINDS), plain)
-            keys.append(text if "(" in text or "." in text else f"({text})")
+            keys.append(f"({text})")
         rest = [
             str(place) if self.maybe(0.5) or not item.named else f"`{item.name}`"
             for place, item in enumerate(items, 1)
@@ -822,7 +822,7 @@ class Writer(Sources):
             (f"CASE WHEN {self.condition(replace(level, depth=0), 1)} THEN {name} END", kind),
         ]
         if kind in (INT, NUM, REAL):
-            options.append((f"{name} {self.one('+', '-')} 1", kind))
+            options.append((f"({name} {self.one('+', '-')} 1)", kind))
         if kind == TEXT:
             options += [(f"UPPER({name})", TEXT), (f"LENGTH({name})", INT)]
         return self.one(*options)
@@ -865,21 +865,23 @@ class Writer(Sources):
 
     def membership(self, level: Level) -> str:
         negated = self.one("", "NOT ")
-        if self.maybe(0.4):
+        if self.maybe(0.1):
+            return f"{negated}EXISTS ({self.query(level.depth - 1).text})"
+        if self.maybe(0.35):
             rest, inner = self.inside(level, equalities=False)
-            item = self.one("1", "*" if self.starred(inner) else "2", self.reference(self.one(*inner)))
-            if self.maybe(0.15):
-                item = f"{self.reference(self.one(*inner))} FROM {rest} GROUP BY 1"
-                return f"{negated}EXISTS (SELECT {item})"
+            star = "*" if self.starred(inner) else "2"
+            item = self.one("1", star, self.reference(self.one(*inner)))
             return f"{negated}EXISTS (SELECT {item} FROM {rest})"
         kinds = tuple(self.one(*KINDS, INT, INT) for _ in range(self.one(1, 1, 1, 1, 2)))
         operands = [self.expression(kind, replace(level, depth=0), 1) for kind in kinds]
         left = operands[0] if len(operands) == 1 else f"({', '.join(operands)})"
         if self.maybe(0.4):
             return f"{left} {negated}IN ({self.query(level.depth - 1, kinds).text})"
-        rest, inner = self.inside(level, equalities=self.maybe(0.7))
+        # DuckDB has no IN with several columns that depends on the query around.
+        around = level if len(kinds) == 1 else replace(level, outside=())
+        rest, inner = self.inside(around, equalities=self.maybe(0.7))
         own = Level(inner, 0)
-        items = [self.expression(kind, own, 1) for kind in kinds]
+        items = [f"{self.expression(k, own, 1)} AS i{n}" for n, k in enumerate(kinds)]
         distinct = self.one("", "", "DISTINCT ")
         return f"{left} {negated}IN (SELECT {distinct}{', '.join(items)} FROM {rest})"
 

@@ -18,7 +18,7 @@ RANK = "RANK() OVER (ORDER BY a)"
     "text",
     [
         f"SELECT {RANK} IN (SELECT a FROM t) AS x FROM t",
-        f"SELECT ({RANK} + 1, a) NOT IN (SELECT a, a FROM t) AS x FROM t",
+        f"SELECT ({RANK} + 1, a) NOT IN (SELECT a, 1 FROM t) AS x FROM t",
         f"SELECT a FROM t ORDER BY {RANK} IN (SELECT a FROM t) LIMIT 1",
         "SELECT SUM(COUNT(*)) OVER () IN (SELECT a FROM t) AS x FROM t GROUP BY a",
     ],
