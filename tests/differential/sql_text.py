@@ -25,6 +25,12 @@ Avoided, because both are right in their own way
     - LIMIT, ROW_NUMBER, LAG, LEAD and frames of ROWS stand on an order in which ties are equal rows.
     - A subquery that is a value has one row by construction; several are an error in both.
     - LIKE has no escapes.
+    - Rows in a list, (a, b) IN ((1, 2), (3, 4)): there they are structs, whose NULLs are equal.
+    - COUNT_IF of no rows is 0 here and NULL there.
+    - A number in parentheses in ORDER BY, and an expression of constants in GROUP BY: constants
+      here, positions there.
+    - A source that has the name of a column: source.name is a field of the column there.
+    - IN with several columns that depends on the query around: not there.
 
 Not in the language here, and so never written
     NATURAL joins, ORDER BY without LIMIT, OFFSET without LIMIT, GROUPING SETS, subqueries in ON,
@@ -37,7 +43,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
-__all__ = ["TABLES", "Writer", "theirs"]
+__all__ = ["TABLES", "VIEWS", "Writer", "theirs"]
 
 T = TypeVar("T")
 
@@ -46,6 +52,17 @@ TABLES: dict[str, dict[str, str]] = {
     "u": {"a": "INT", "x": "DOUBLE", "s": "STRING", "d": "DATE"},
     "v": {"k": "BIGINT", "p": "DECIMAL(6, 2)", "b": "INT", "order": "STRING"},
     "w": {"Key": "INT", "f": "BOOLEAN", "d": "DATE", "c": "STRING"},
+}
+
+VIEWS: dict[str, tuple[str, dict[str, str]]] = {
+    "sums": (
+        "SELECT a AS b, COUNT(*) AS n, MAX(c) AS c FROM t GROUP BY a",
+        {"b": "INT", "n": "BIGINT", "c": "STRING"},
+    ),
+    "pairs": (
+        "SELECT a, t.f, u.d, w.Key AS k FROM t FULL JOIN u USING (a) LEFT JOIN w ON w.d = u.d",
+        {"a": "INT", "f": "BOOLEAN", "d": "DATE", "k": "INT"},
+    ),
 }
 
 INT, NUM, REAL, TEXT, BOOL, DATE = "int", "num", "real", "text", "bool", "date"
@@ -305,6 +322,7 @@ class Expressions(Choices):
             lambda: f"{part(kind)} {negated}IN ({self.literal(kind)}, NULL)",
             lambda: f"{part(kind)} {negated}BETWEEN {self.literal(kind)} AND {part(kind)}",
             lambda: f"{part(TEXT)} {negated}LIKE '{self.one('%b', 'a%', '_', '%')}'",
+            lambda: f"{part(TEXT)} {negated}ILIKE '{self.one('%b', 'A%', '_')}'",
             lambda: self.atom(BOOL, level),
             lambda: f"{part(INT)} {self.one(*_COMPARED)} {part(self.one(NUM, REAL))}",
         )()
@@ -446,8 +464,8 @@ class Sources(Expressions):
         """What stands in FROM, under names that are not to be avoided."""
         taken = set(avoided)
         texts, columns = [], ()
-        for _ in range(self.one(1, 1, 1, 1, 2)):
-            text, more = self.joined(depth, taken, self.one(0, 0, 1, 1, 2))
+        for joins in self.one((0,), (0,), (1,), (1,), (2,), (0, 0), (0, 1), (1, 0)):
+            text, more = self.joined(depth, taken, joins)
             texts.append(text)
             columns = _beside(columns, more)
         return ", ".join(texts), columns
@@ -501,12 +519,13 @@ class Sources(Expressions):
             return self.ranked(taken)
         if self.maybe(0.06):
             return self.constants(taken)
-        known = {**TABLES, **self.queries}
-        name = self.one(*known)
+        views = {name: columns for name, (_, columns) in VIEWS.items()}
+        name = self.one(*TABLES, *TABLES, *views, *self.queries, *self.queries)
         if name in self.queries:
             columns = self.queries[name]
         else:
-            columns = tuple((column, _KIND[of]) for column, of in TABLES[name].items())
+            named = (TABLES | views)[name].items()
+            columns = tuple((column, _KIND[of]) for column, of in named)
         if name not in taken and self.maybe(0.5):
             taken.add(name)
             return self.named(name), _columns(columns, name)
@@ -662,7 +681,8 @@ class Writer(Sources):
                 for (name, mine), (_, theirs_) in zip(shape.columns, other.columns, strict=True)
             )
             shape = Shape(f"{shape.text} {word} {other.text}", both)
-        if self.maybe(0.15):
+        if self.maybe(0.2):
+            shape = replace(shape, text=f"({shape.text})") if self.maybe(0.2) else shape
             keys = [str(place + 1) for place in range(len(kinds))]
             if self.maybe(0.3):
                 keys = [f"`{name}`" for name, _ in shape.columns]
@@ -775,7 +795,7 @@ class Writer(Sources):
         if not distinct and self.maybe(0.5):
             plain = replace(level, qualified=True, windows=level.keys is None)
             text = self.expression(self.one(*KINDS), plain)
-            keys.append(f"({text})")
+            keys += [] if text.lstrip("-").replace(".", "").isdigit() else [f"({text})"]
         rest = [
             str(place) if self.maybe(0.5) or not item.named else f"`{item.name}`"
             for place, item in enumerate(items, 1)
@@ -805,6 +825,10 @@ class Writer(Sources):
         having = ""
         if self.maybe(0.4) and not clash:
             having = f" HAVING {self.conditions(above)}"
+            named = [i for i in items if i.named and " OVER " not in i.text]
+            if named and self.maybe(0.3):
+                item = self.one(*named)
+                having += f" AND `{item.name}` {self.one(*_COMPARED)} {self.literal(item.kind)}"
         elif not keys and not any(_aggregated(item.text) for item in items):
             having = " HAVING COUNT(*) >= 0"
         text = f"SELECT {distinct}{_listed(items)} FROM {rest}{group}{having}"
@@ -851,12 +875,12 @@ class Writer(Sources):
             shape = self.select(depth, (kind,))
             return f"({shape.text} ORDER BY 1 LIMIT 1)"
         rest, inner = self.inside(level, equalities=True)
-        own = Level(inner, 0)
+        own = Level(inner, depth)
         having = ""
         if form < 0.35:
             having = f" HAVING {self.condition(replace(own, keys=()), 1)}"
         columns = replace(own, keys=())
-        item = self.aggregate(kind, own)
+        item = self.aggregate(kind, self.within(inner, level) if self.maybe(0.3) else own)
         if self.maybe(0.2):
             item = self.expression(kind, columns, 1)
             if not _aggregated(item):
@@ -870,7 +894,8 @@ class Writer(Sources):
         if self.maybe(0.35):
             rest, inner = self.inside(level, equalities=False)
             star = "*" if self.starred(inner) else "2"
-            item = self.one("1", star, self.reference(self.one(*inner)))
+            within = self.within(inner, level)
+            item = self.one("1", star, self.expression(self.one(*KINDS), within, 1))
             return f"{negated}EXISTS (SELECT {item} FROM {rest})"
         kinds = tuple(self.one(*KINDS, INT, INT) for _ in range(self.one(1, 1, 1, 1, 2)))
         operands = [self.expression(kind, replace(level, depth=0), 1) for kind in kinds]
@@ -880,10 +905,20 @@ class Writer(Sources):
         # DuckDB has no IN with several columns that depends on the query around.
         around = level if len(kinds) == 1 else replace(level, outside=())
         rest, inner = self.inside(around, equalities=self.maybe(0.7))
-        own = Level(inner, 0)
-        items = [f"{self.expression(k, own, 1)} AS i{n}" for n, k in enumerate(kinds)]
+        items = [
+            f"{self.expression(kind, self.within(inner, around), 1)} AS i{place}"
+            for place, kind in enumerate(kinds)
+        ]
         distinct = self.one("", "", "DISTINCT ")
         return f"{left} {negated}IN (SELECT {distinct}{', '.join(items)} FROM {rest})"
+
+    def within(self, inner: tuple[Column, ...], around: Level) -> Level:
+        """The SELECT list of a subquery, that may hold columns of the query around it."""
+        sources = {column.source for column in inner}
+        outer = [c for c in around.outside if c.source is not None and c.source not in sources]
+        if around.keys is not None or not outer or not self.maybe(0.2):
+            return Level(inner)
+        return Level((*inner, replace(self.one(*outer), bare=False)))
 
     def inside(self, level: Level, *, equalities: bool) -> tuple[str, tuple[Column, ...]]:
         """FROM and WHERE of a subquery, that may depend on the query around it."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import duckdb
 
-from differential.sql_text import TABLES, Writer, theirs
+from differential.sql_text import TABLES, VIEWS, Writer, theirs
 from ebbtide.config import Config
 from ebbtide.core.change import Change, facts
-from ebbtide.errors import EvaluationError, QueryError, UnsupportedError
+from ebbtide.errors import QueryError, UnsupportedError
 from ebbtide.reference import evaluate_at
 from ebbtide.sql import parse, parse_query
 from ebbtide.sql.binder import bind_query, execute
@@ -25,10 +25,10 @@ from ebbtide.sql.bound import BoundQuery
 from ebbtide.sql.catalog import Catalog
 
 QUERIES = {"quick": 100, "ci": 300, "long": 20_000}
-SHARE_REFUSED = 0.15
+SHARE_REFUSED = 0.12
 SHARE_UNJUDGED = 0.02
 WORLDS = 5
-"""Different contents of the tables; each query is asked of two of them."""
+"""Different contents of the tables; each query is asked of one of them."""
 
 Bag = Counter[tuple[Any, ...]]
 
@@ -39,6 +39,9 @@ def catalog() -> Catalog:
     for name, columns in TABLES.items():
         listed = ", ".join(f"`{column}` {of}" for column, of in columns.items())
         (statement,) = parse(f"CREATE TABLE {name} ({listed})")
+        known = execute(statement, known)
+    for name, (query, _) in VIEWS.items():
+        (statement,) = parse(f"CREATE VIEW {name} AS {query}")
         known = execute(statement, known)
     return known
 
@@ -59,7 +62,7 @@ def rows(world: int) -> dict[str, list[tuple[Any, ...]]]:
     return {
         name: [
             tuple(dice.choice(values[of]) for of in columns.values())
-            for _ in range(0 if world == 0 and place % 2 else dice.randint(2, 7))
+            for _ in range(0 if world == 0 and place % 2 else dice.randint(2, 5))
         ]
         for place, (name, columns) in enumerate(TABLES.items())
     }
@@ -80,6 +83,8 @@ def judge(world: int) -> duckdb.DuckDBPyConnection:
         connection.execute(f"CREATE TABLE {name} ({listed})")
         for line in rows(world)[name]:
             connection.execute(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", line)
+    for name, (query, _) in VIEWS.items():
+        connection.execute(f"CREATE VIEW {name} AS {query}")
     return connection
 
 
@@ -112,21 +117,20 @@ def mine(query: BoundQuery, world: int) -> Bag:
 
 
 def test_what_is_accepted_means_what_it_means_to_duckdb() -> None:
-    profile = Config.from_environment().profile
-    count, refused, unjudged = QUERIES[profile], Counter[str](), Counter[str]()
+    count = QUERIES[Config.from_environment().profile]
+    refused, unjudged = Counter[str](), Counter[str]()
     for seed in range(count):
-        text = Writer(Random(seed)).text()
+        text, world = Writer(Random(seed)).text(), seed % WORLDS
         try:
             query = bind_query(parse_query(text), catalog())
         except (QueryError, UnsupportedError) as error:
             refused[error.code] += 1
             continue
-        for world in (seed % WORLDS, (seed + 1) % WORLDS):
-            try:
-                answer = judged(query, text, world)
-            except duckdb.Error as error:
-                unjudged[type(error).__name__] += 1
-                break
-            assert mine(query, world) == answer, f"seed {seed}, world {world}\n{text}"
+        try:
+            answer = judged(query, text, world)
+        except duckdb.Error as error:
+            unjudged[type(error).__name__] += 1
+            continue
+        assert mine(query, world) == answer, f"seed {seed}, world {world}\n{text}"
     assert sum(refused.values()) <= SHARE_REFUSED * count, refused
     assert sum(unjudged.values()) <= SHARE_UNJUDGED * count, unjudged

@@ -23,7 +23,7 @@ from sqlglot import exp
 from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.expression import Expression, conjunction, conjuncts
 from ebbtide.algebra.relation import Distinct, Filter, Map, Named, Relation
-from ebbtide.errors import BindError
+from ebbtide.errors import BindError, InternalError
 from ebbtide.sql.binding.calls import sort_key
 from ebbtide.sql.binding.clauses import and_parts, is_grouped, made_by, without_not
 from ebbtide.sql.binding.context import Context
@@ -173,7 +173,9 @@ class Block:
         return [item.expression or scalar(item.node, env) for item in self.items]
 
     def plan(self) -> Relation:
-        """The whole SELECT as a plan."""
+        """The whole SELECT as a plan; only a subquery has terms that join it to a block around."""
+        if self.outer_terms:
+            raise InternalError("not-bound", "a condition on the query around has no part in the plan")
         self._group()
         columns = self.columns()
         self.having = self._conditions("having", self._upper("HAVING"))
