@@ -22,7 +22,7 @@ Avoided, because both are right in their own way
     - DOUBLE is dyadic, so that sums do not depend on the order of rows.
     - CAST only to a type that has all the values: casts of fractions to whole numbers truncate here
       and round there.
-    - LIMIT, ROW_NUMBER, LAG, LEAD and frames of ROWS stand on an order in which ties are equal rows.
+    - LIMIT, ROW_NUMBER, LAG, LEAD and ROWS frames stand on an order in which ties are equal rows.
     - A subquery that is a value has one row by construction; several are an error in both.
     - LIKE has no escapes.
     - Rows in a list, (a, b) IN ((1, 2), (3, 4)): there they are structs, whose NULLs are equal.
@@ -101,7 +101,6 @@ def theirs(text: str) -> str:
     for here, there in _SPELT:
         text = text.replace(here, there)
     return text
-
 
 
 Pair = tuple[str, str]
@@ -218,7 +217,9 @@ class Expressions(Choices):
             case "int":
                 return self.one(
                     lambda: f"({part()} {self.one('+', '-', '*')} {part()})",
-                    lambda: f"{self.atom(kind, level)} {self.one('+', '-')} {self.atom(kind, level)}",
+                    lambda: (
+                        f"{self.atom(kind, level)} {self.one('+', '-')} {self.atom(kind, level)}"
+                    ),
                     lambda: f"-({part()})",
                     lambda: f"CAST({part(BOOL)} AS INT)",
                     lambda: f"LENGTH({part(TEXT)})",
@@ -264,10 +265,14 @@ class Expressions(Choices):
         return self.one(
             lambda: f"COALESCE({part()}, {part()})",
             lambda: f"NULLIF({part()}, {part()})",
-            lambda: f"CASE WHEN {self.condition(level, size - 1)} THEN {part()} ELSE"
-            f" {null_or_part()} END",
-            lambda: f"CASE {part(other)} WHEN {self.literal(other)} THEN {part()} WHEN"
-            f" {part(other)} THEN {part()} END",
+            lambda: (
+                f"CASE WHEN {self.condition(level, size - 1)} THEN {part()} ELSE"
+                f" {null_or_part()} END"
+            ),
+            lambda: (
+                f"CASE {part(other)} WHEN {self.literal(other)} THEN {part()} WHEN"
+                f" {part(other)} THEN {part()} END"
+            ),
         )()
 
     def atom(self, kind: str, level: Level) -> str:
@@ -384,12 +389,14 @@ class Expressions(Choices):
             lambda: self.sorted([part(self.one(*KINDS))]),
             lambda: "",
             lambda: f"{total} ROWS BETWEEN {self.bounds()}" if total else "",
-            lambda: f"{total} ROWS {self.one('1 PRECEDING', 'UNBOUNDED PRECEDING')}"
-            if total
-            else "",
+            lambda: (
+                f"{total} ROWS {self.one('1 PRECEDING', 'UNBOUNDED PRECEDING')}" if total else ""
+            ),
             lambda: f"{self.sorted([self.atom(INT, plain)])} RANGE BETWEEN {self.bounds()}",
-            lambda: f"{self.sorted([part(TEXT)])} RANGE BETWEEN UNBOUNDED PRECEDING AND"
-            f" {self.one('CURRENT ROW', 'UNBOUNDED FOLLOWING')}",
+            lambda: (
+                f"{self.sorted([part(TEXT)])} RANGE BETWEEN UNBOUNDED PRECEDING AND"
+                f" {self.one('CURRENT ROW', 'UNBOUNDED FOLLOWING')}"
+            ),
         )()
         return f"{call} OVER ({keys}{frame})"
 
@@ -463,7 +470,8 @@ class Sources(Expressions):
     def sources(self, depth: int, avoided: set[str]) -> tuple[str, tuple[Column, ...]]:
         """What stands in FROM, under names that are not to be avoided."""
         taken = set(avoided)
-        texts, columns = [], ()
+        texts: list[str] = []
+        columns: tuple[Column, ...] = ()
         for joins in self.one((0,), (0,), (1,), (1,), (2,), (0, 0), (0, 1), (1, 0)):
             text, more = self.joined(depth, taken, joins)
             texts.append(text)
@@ -951,9 +959,7 @@ class Writer(Sources):
 
 
 def _listed(items: list[Item]) -> str:
-    return ", ".join(
-        f"{item.text} AS `{item.name}`" if item.named else item.text for item in items
-    )
+    return ", ".join(f"{item.text} AS `{item.name}`" if item.named else item.text for item in items)
 
 
 _AGGREGATES = ("COUNT(", "SUM(", "MIN(", "MAX(", "AVG(", "BOOL_")

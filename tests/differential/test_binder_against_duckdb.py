@@ -2,6 +2,7 @@
 
 Law: what Ebbtide accepts means what it means to DuckDB: the same bag of rows.  A query may be
 refused with a code, but few may, or the comparison would be blind; any other exception is a bug.
+The plan of what is accepted prints as SQL of the same plan.
 """
 
 from collections import Counter
@@ -116,13 +117,17 @@ def mine(query: BoundQuery, world: int) -> Bag:
     return bag(evaluate_at(query.plan, inputs(world), 0).elements())
 
 
+def bound(text: str) -> BoundQuery:
+    return bind_query(parse_query(text), catalog())
+
+
 def test_what_is_accepted_means_what_it_means_to_duckdb() -> None:
     count = QUERIES[Config.from_environment().profile]
     refused, unjudged = Counter[str](), Counter[str]()
     for seed in range(count):
         text, world = Writer(Random(seed)).text(), seed % WORLDS
         try:
-            query = bind_query(parse_query(text), catalog())
+            query = bound(text)
         except (QueryError, UnsupportedError) as error:
             refused[error.code] += 1
             continue
@@ -134,3 +139,19 @@ def test_what_is_accepted_means_what_it_means_to_duckdb() -> None:
         assert mine(query, world) == answer, f"seed {seed}, world {world}\n{text}"
     assert sum(refused.values()) <= SHARE_REFUSED * count, refused
     assert sum(unjudged.values()) <= SHARE_UNJUDGED * count, unjudged
+
+
+def test_what_is_accepted_prints_as_sql_of_the_same_plan() -> None:
+    for seed in range(QUERIES[Config.from_environment().profile] // 5):
+        text = Writer(Random(seed)).text()
+        try:
+            query = bound(text)
+        except (QueryError, UnsupportedError):
+            continue
+        assert bound(query.sql) == query, f"seed {seed}\n{text}"
+
+
+def test_a_text_depends_on_its_seed_alone() -> None:
+    texts = [Writer(Random(seed)).text() for seed in range(20)]
+    assert texts == [Writer(Random(seed)).text() for seed in range(20)]
+    assert len(set(texts)) == len(texts)

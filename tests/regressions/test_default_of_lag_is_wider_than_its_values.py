@@ -1,4 +1,4 @@
-"""The default of LAG and LEAD was cast to the type of the values, which may be too narrow for it."""
+"""The default of LAG and LEAD was cast to the type of the values, which may not hold it."""
 
 from collections import Counter
 from decimal import Decimal

@@ -35,7 +35,9 @@ def answer(text: str) -> Counter[Row]:
     ],
 )
 def test_it_is_joined(value: str, expected: object) -> None:
-    assert answer(f"SELECT a, ({value}) AS x FROM t") == Counter({(1, expected): 1, (2, expected): 1})
+    assert answer(f"SELECT a, ({value}) AS x FROM t") == Counter(
+        {(1, expected): 1, (2, expected): 1}
+    )
 
 
 def test_it_is_refused_where_the_subquery_depends_on_the_query_around() -> None:

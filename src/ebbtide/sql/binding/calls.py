@@ -49,9 +49,7 @@ def is_aggregate(name: str) -> bool:
 def holds_aggregate(node: exp.Expr) -> bool:
     """Whether a node has an aggregate of its own block in it, not one with OVER."""
     return any(
-        isinstance(part, nodes.Call)
-        and is_aggregate(part.this)
-        and not _is_over(part)
+        isinstance(part, nodes.Call) and is_aggregate(part.this) and not _is_over(part)
         for part in _own_parts(node)
     )
 

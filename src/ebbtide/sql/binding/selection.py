@@ -175,7 +175,9 @@ class Block:
     def plan(self) -> Relation:
         """The whole SELECT as a plan; only a subquery has terms that join it to a block around."""
         if self.outer_terms:
-            raise InternalError("not-bound", "a condition on the query around has no part in the plan")
+            raise InternalError(
+                "not-bound", "a condition on the query around has no part in the plan"
+            )
         self._group()
         columns = self.columns()
         self.having = self._conditions("having", self._upper("HAVING"))
