@@ -22,7 +22,9 @@ Avoided, because both are right in their own way
     - DOUBLE is dyadic, so that sums do not depend on the order of rows.
     - CAST only to a type that has all the values: casts of fractions to whole numbers truncate here
       and round there.
-    - LIMIT, ROW_NUMBER, LAG, LEAD and ROWS frames stand on an order in which ties are equal rows.
+    - LIMIT, ROW_NUMBER, LAG, LEAD and ROWS frames stand on an order in which ties are equal rows,
+      and a SELECT on rows that are not grouped has one call of these at most: the results of two
+      can be paired in several ways.
     - A subquery that is a value has one row by construction; several are an error in both.
     - LIKE has no escapes.
     - Rows in a list, (a, b) IN ((1, 2), (3, 4)): there they are structs, whose NULLs are equal.
@@ -157,6 +159,7 @@ class Choices:
 
     def __init__(self, dice: Random) -> None:
         self.dice = dice
+        self.broken = False
 
     def maybe(self, share: float) -> bool:
         """True so often."""
@@ -375,22 +378,27 @@ class Expressions(Choices):
         def part(of: str = kind) -> str:
             return self.expression(of, plain, self.one(0, 0, 1))
 
-        total = self.total(plain)
+        total = self.total(plain) if self.may_break_ties(level) else ""
         keys = f"PARTITION BY {part(self.one(*KINDS))} " if self.maybe(0.6) else ""
         if kind == INT and self.maybe(0.35):
             name = self.one("RANK", "DENSE_RANK", "ROW_NUMBER")
-            order = total if name == "ROW_NUMBER" else self.sorted([part(self.one(*KINDS))])
-            return f"{name}() OVER ({keys}{order})" if order else "1"
+            if name == "ROW_NUMBER" and total:
+                return f"{name}() OVER ({keys}{self.breaking(total)})"
+            name = "RANK" if name == "ROW_NUMBER" else name
+            return f"{name}() OVER ({keys}{self.sorted([part(self.one(*KINDS))])})"
         if self.maybe(0.2) and total:
+            self.breaking(total)
             distance = self.one("", ", 1", ", 2", f", 1, {self.literal(kind)}")
             return f"{self.one('LAG', 'LEAD')}({part()}{distance}) OVER ({keys}{total})"
         call = self.framed(kind, part)
         frame = self.one(
             lambda: self.sorted([part(self.one(*KINDS))]),
             lambda: "",
-            lambda: f"{total} ROWS BETWEEN {self.bounds()}" if total else "",
+            lambda: f"{self.breaking(total)} ROWS BETWEEN {self.bounds()}" if total else "",
             lambda: (
-                f"{total} ROWS {self.one('1 PRECEDING', 'UNBOUNDED PRECEDING')}" if total else ""
+                f"{self.breaking(total)} ROWS {self.one('1', 'UNBOUNDED')} PRECEDING"
+                if total
+                else ""
             ),
             lambda: f"{self.sorted([self.atom(INT, plain)])} RANGE BETWEEN {self.bounds()}",
             lambda: (
@@ -434,6 +442,15 @@ class Expressions(Choices):
         """A key of ORDER BY."""
         nulls = self.one("", "", " NULLS FIRST", " NULLS LAST")
         return f"{text}{self.one('', ' ASC', ' DESC')}{nulls}"
+
+    def may_break_ties(self, level: Level) -> bool:
+        """Whether a call may depend on the order of equal rows, which only one of a SELECT may."""
+        return level.keys is not None or not self.broken
+
+    def breaking(self, order: str) -> str:
+        """The order, which breaks the ties of this SELECT."""
+        self.broken = True
+        return order
 
     def total(self, level: Level) -> str:
         """An order in which ties are equal rows; nothing if there is nothing to order."""
@@ -650,7 +667,7 @@ class Writer(Sources):
 
     def text(self) -> str:
         """A query."""
-        return self.query(self.one(1, 1, 1, 2)).text
+        return self.query(self.one(1, 1, 1, 1, 1, 2)).text
 
     def query(self, depth: int, kinds: tuple[str, ...] | None = None) -> Shape:
         """A query, perhaps with WITH."""
@@ -719,6 +736,13 @@ class Writer(Sources):
         self, depth: int, kinds: tuple[str, ...] | None = None, *, ordered: bool = False
     ) -> Shape:
         """SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT."""
+        before, self.broken = self.broken, False
+        shape = self.selected(depth, kinds, ordered)
+        self.broken = before
+        return shape
+
+    def selected(self, depth: int, kinds: tuple[str, ...] | None, ordered: bool) -> Shape:
+        """The clauses of a SELECT."""
         if self.maybe(0.03):
             return self.single(kinds)
         sources, columns = self.sources(depth, set())
@@ -837,7 +861,7 @@ class Writer(Sources):
             if named and self.maybe(0.3):
                 item = self.one(*named)
                 having += f" AND `{item.name}` {self.one(*_COMPARED)} {self.literal(item.kind)}"
-        elif not keys and not any(_aggregated(item.text) for item in items):
+        elif not keys:
             having = " HAVING COUNT(*) >= 0"
         text = f"SELECT {distinct}{_listed(items)} FROM {rest}{group}{having}"
         if ordered and not clash and self.maybe(0.2):
@@ -891,7 +915,7 @@ class Writer(Sources):
         item = self.aggregate(kind, self.within(inner, level) if self.maybe(0.3) else own)
         if self.maybe(0.2):
             item = self.expression(kind, columns, 1)
-            if not _aggregated(item):
+            if not _aggregated(item) or "SELECT" in item:
                 item = self.aggregate(kind, own)
         return f"(SELECT {item} FROM {rest}{having})"
 
