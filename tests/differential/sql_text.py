@@ -298,7 +298,7 @@ class Expressions(Choices):
 
     def conditions(self, level: Level) -> str:
         """What WHERE, HAVING or FILTER demands."""
-        parts = [self.condition(level) for _ in range(self.one(1, 1, 2, 3))]
+        parts = [self.condition(level) for _ in range(self.one(1, 1, 1, 2, 3))]
         return " AND ".join(parts)
 
     def condition(self, level: Level, size: int = 2) -> str:
@@ -505,8 +505,9 @@ class Sources(Expressions):
             else:
                 inner, right = self.source(depth, taken)
             side = self.one(
-                "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN",
-                "FULL OUTER JOIN", "CROSS JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN",
+                "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "LEFT JOIN", "RIGHT JOIN",
+                "FULL JOIN", "FULL OUTER JOIN", "FULL JOIN", "CROSS JOIN", "LEFT SEMI JOIN",
+                "LEFT ANTI JOIN",
             )  # fmt: skip
             if side == "CROSS JOIN":
                 text, left = f"{text} CROSS JOIN {inner}", _beside(left, right)
@@ -747,7 +748,7 @@ class Writer(Sources):
             return self.single(kinds)
         sources, columns = self.sources(depth, set())
         level = Level(columns, depth, outside=columns)
-        where = f" WHERE {self.conditions(level)}" if self.maybe(0.5) else ""
+        where = f" WHERE {self.conditions(level)}" if self.maybe(0.4) else ""
         distinct = "DISTINCT " if self.maybe(0.15) else ""
         if kinds is None and self.maybe(0.2) and self.starred(columns):
             return self.star(f"{distinct}", f"{sources}{where}", level)
