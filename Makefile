@@ -39,7 +39,7 @@ check: $(ready) ## lint, format, types, layers
 	$(bin)/lint-imports --no-logo
 
 properties: java $(ready) ## the law, with many examples per property
-	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels \
+	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels tests/differential \
 	  $(addprefix tests/spark/test_,balance.py disk.py memory.py random_plans.py)
 
 bench: java $(ready) ## measure, with expected answers, and write benchmarks/results.json and README's table

@@ -147,7 +147,7 @@ def _predicate(node: Comparison | IsNull | InList | Like, below: tuple[_Text, ..
         case IsNull():
             return _Text(f"{first} IS NULL", PREDICATE, f"{first} IS NOT NULL")
         case InList():
-            rest = f"IN ({', '.join(option.text for option in below[1:])})"
+            rest = f"IN ({', '.join(option.at(PREDICATE) for option in below[1:])})"
         case Like():
             escape = "" if node.escape == "\\" else f" ESCAPE {string_text(node.escape)}"
             rest = f"LIKE {below[1].at(BITS)}{escape}"

@@ -75,9 +75,9 @@ class Select:
         return f"SELECT {distinct}{columns}{source}{where}{grouped}{limit}"
 
     def rows(self, *more: Expression) -> str:
-        """FROM and WHERE alone, with further conditions."""
-        source = self._from(self.block.source)
-        return f"FROM {source}{_clause(' WHERE', [*self.conditions(), *_terms(more, sql)])}"
+        """FROM and WHERE alone, with a space before them, and with further conditions."""
+        source = f" FROM {self._from(self.block.source)}" if self.block.has_source else ""
+        return f"{source}{_clause(' WHERE', [*self.conditions(), *_terms(more, sql)])}"
 
     def conditions(self) -> list[str]:
         """The conditions of WHERE."""
@@ -88,7 +88,7 @@ class Select:
     def _exists(self, semi: SemiJoin | AntiJoin) -> str:
         word = "NOT EXISTS" if isinstance(semi, AntiJoin) else "EXISTS"
         inner = Select(rows_of(semi.right), self.query)
-        return f"{word} (SELECT 1 {inner.rows(*_meant(semi.predicate))})"
+        return f"{word} (SELECT 1{inner.rows(*_meant(semi.predicate))})"
 
     def _expression(self, expression: Expression) -> str:
         return sql(expression, self._made)

@@ -5,7 +5,8 @@
     execute(statement, catalog) -> Catalog       CREATE and DROP
 
 Law: binding is a function of the statement and the catalog, and reads nothing else.  Every error
-has a place in the text.
+has a place in the text.  Every name and every call in the text has a part in the plan: what no
+clause has read is an error of ours, not something to pass over.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from sqlglot import exp
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.declaration import StreamDeclaration
-from ebbtide.errors import BindError, EbbtideError, TemporalError
+from ebbtide.errors import BindError, EbbtideError, InternalError, TemporalError
+from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context, context_for
 from ebbtide.sql.binding.declarations import create_stream, create_table, create_view, drop
 from ebbtide.sql.binding.insertion import columns_into, target_of
@@ -104,10 +106,19 @@ def _bound(query: Query, plan: Relation, context: Context) -> BoundQuery:
 
 def _plan(body: exp.Expr, context: Context) -> Relation:
     plan = query_plan(body, context)
+    _check_read(body, context)
     check(context.places)
     with context.at(body):
         kind(plan)
     return plan
+
+
+def _check_read(body: exp.Expr, context: Context) -> None:
+    for node in body.find_all(exp.Column, exp.Table, nodes.Call):
+        starred = isinstance(node.this, exp.Star) or isinstance(node.parent, exp.Star)
+        if not starred and id(node) not in context.read:
+            span = context.span(node)
+            raise InternalError("not-bound", f"{span.text} has no part in the plan", span=span)
 
 
 def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:

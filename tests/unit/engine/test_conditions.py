@@ -6,13 +6,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from local import Fed, InProcess
 
 from ebbtide import Engine
 from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.change import consolidate
 from ebbtide.errors import EvaluationError
+from histories import Fed
+from in_process import InProcess
 
 SCRIPT = """
 CREATE STREAM l (k BIGINT, s STRING, at TIMESTAMP, PROGRESS FOR at AS at);
@@ -27,7 +28,7 @@ def emitted(text: str, tmp_path: Path) -> Counter[tuple[object, ...]]:
     """The rows that a query emits for the rows of both sides."""
     engine = Engine(tmp_path / "engine")
     engine.execute(SCRIPT)
-    runner = InProcess(lower(engine.query(text).analysis.plan), str(tmp_path / "local"), shards=2)
+    runner = InProcess(lower({"q": engine.query(text).analysis}), str(tmp_path / "local"), shards=2)
     fed = {
         name: Fed(tuple(Arrival(Op.INSERT, row, n) for n, row in enumerate(rows)))
         for name, rows in (("l", LEFT), ("r", RIGHT))

@@ -49,11 +49,14 @@ def is_aggregate(name: str) -> bool:
 def holds_aggregate(node: exp.Expr) -> bool:
     """Whether a node has an aggregate of its own block in it, not one with OVER."""
     return any(
-        isinstance(part, nodes.Call)
-        and is_aggregate(part.this)
-        and not isinstance(part.parent, exp.Window)
+        isinstance(part, nodes.Call) and is_aggregate(part.this) and not _is_over(part)
         for part in _own_parts(node)
     )
+
+
+def _is_over(call: nodes.Call) -> bool:
+    """Whether a call is the one that OVER follows, not one in the definition of the window."""
+    return isinstance(call.parent, exp.Window) and call.parent.this is call
 
 
 def holds_window(node: exp.Expr) -> bool:

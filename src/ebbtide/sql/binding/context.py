@@ -2,7 +2,8 @@
 
 A context is a value, but for what grows while a statement is bound: the names that have been made
 up (no two are alike, nor like one that is written), the places at which sources with or without a
-window stand, from which the fact/snapshot rule is checked, and the places of all operators.
+window stand, from which the fact/snapshot rule is checked, the places of all operators, and which
+nodes have been read.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class Context:
     beyond: Scope | None = None
     places: list[Place] = field(default_factory=list)
     written: Written = field(default_factory=Written)
+    read: set[int] = field(default_factory=set)
 
     def span(self, node: exp.Expr) -> Span:
         """Where a node stands."""
@@ -89,7 +91,8 @@ class Context:
 
     @contextmanager
     def at(self, node: exp.Expr) -> Iterator[None]:
-        """Places errors that have no place of their own."""
+        """Reads a node, and places errors in it that have no place of their own."""
+        self.read.add(id(node))
         try:
             yield
         except EbbtideError as error:

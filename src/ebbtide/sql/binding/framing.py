@@ -161,7 +161,12 @@ def _neighbour(name: str, arguments: tuple[Expression, ...]) -> tuple[Expression
     ):
         raise BindError("bad-count", f"{name} needs a whole number of rows")
     if len(options) > 1:
-        options[1] = coercion.cast(options[1], value.type)
+        wider = coercion.common_type(value.type, options[1].type)
+        if wider is None:
+            raise BindError(
+                "type-mismatch", f"{name} of {value.type} is not {options[1].type} by default"
+            )
+        return (coercion.cast(value, wider), options[0], coercion.cast(options[1], wider))
     return (value, *options)
 
 

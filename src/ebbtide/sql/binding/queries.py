@@ -212,14 +212,21 @@ def _inner(node: exp.Expr, env: Environment, *, value: bool) -> Inner:
     context = env.context.inside(env.scope)
     select = _plain(node, value)
     if select is None:
-        known = Alias(query(node, context), context.names.fresh("subquery"))
-        return Inner([Ref(column) for column in known.schema], [], [], _rows_of(known))
+        return _apart(node, context)
     block = Block(select, context, query, _inner, correlated=True)
     items = block.columns()
+    if block.above.items:
+        return _apart(node, context)  # only a query of its own joins values to its aggregates
     calls = list(block.grouping.calls.values()) if block.grouping is not None else []
     if block.grouping is not None:
         items = [block.checked(i, item.node) for i, item in zip(items, block.items, strict=True)]
-    return Inner(items, calls, block.where.outer_terms, block.rows)
+    return Inner(items, calls, block.outer_terms, block.rows)
+
+
+def _apart(node: exp.Expr, context: Context) -> Inner:
+    """A subquery whose rows are those of a whole query."""
+    known = Alias(query(node, context), context.names.fresh("subquery"))
+    return Inner([Ref(column) for column in known.schema], [], [], _rows_of(known))
 
 
 def _rows_of(relation: Relation) -> Callable[[tuple[Expression, ...]], Relation]:

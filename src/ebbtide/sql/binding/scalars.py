@@ -1,7 +1,8 @@
 """Scalar expressions: from a tree of names to a typed tree.
 
 Casts are inserted by ``algebra.coercion``, as Spark does.  An error that one of its constructors
-raises is placed at the innermost node that it belongs to.
+raises is placed at the innermost node that it belongs to.  Parts are bound in the order in which
+they are written: aggregates get their columns in it, also when the plan is printed and read again.
 """
 
 from __future__ import annotations
@@ -141,8 +142,9 @@ def _is(node: exp.Is, env: Environment) -> Expression:
 
 
 def _between(node: exp.Between, env: Environment) -> Expression:
+    operand = scalar(node.this, env)
     low, high = scalar(node.args["low"], env), scalar(node.args["high"], env)
-    return coercion.between(scalar(node.this, env), low, high)
+    return coercion.between(operand, low, high)
 
 
 def _like(node: exp.Like | exp.ILike, env: Environment) -> Expression:
@@ -172,8 +174,9 @@ def _in(node: exp.In, env: Environment) -> Expression:
     if isinstance(node.this, exp.Tuple):
         options = [_tuples_equal(node.this, option, env) for option in node.expressions]
         return reduce(Or, options)
+    operand = scalar(node.this, env)
     options = [scalar(option, env) for option in node.expressions]
-    return coercion.in_list(scalar(node.this, env), tuple(options))
+    return coercion.in_list(operand, tuple(options))
 
 
 def _tuples_equal(left: exp.Tuple, right: exp.Expr, env: Environment) -> Expression:

@@ -23,7 +23,7 @@ from sqlglot import exp
 from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.expression import Expression, conjunction, conjuncts
 from ebbtide.algebra.relation import Distinct, Filter, Map, Named, Relation
-from ebbtide.errors import BindError
+from ebbtide.errors import BindError, InternalError
 from ebbtide.sql.binding.calls import sort_key
 from ebbtide.sql.binding.clauses import and_parts, is_grouped, made_by, without_not
 from ebbtide.sql.binding.context import Context
@@ -45,10 +45,9 @@ __all__ = ["Block"]
 
 @dataclass(slots=True)
 class Conditions:
-    """What WHERE or HAVING demands: of the rows, of the block around, of subqueries."""
+    """What WHERE or HAVING demands: terms, and semi joins with subqueries."""
 
     terms: list[Expression]
-    outer_terms: list[Expression]
     semis: list[Semi]
 
 
@@ -76,7 +75,8 @@ class Block:
         self.grouping = Grouping(subquery=self.below.value) if is_grouped(select) else None
         self.items = listed(select, self.scope, context)
         self.where = self._conditions("where", self._env("WHERE"))
-        self.having = Conditions([], [], [])
+        self.outer_terms = self._joining() if correlated else []
+        self.having = Conditions([], [])
 
     # --- clauses --------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Block:
         return condition(node, Environment(self.context, scope, "ON"))
 
     def _conditions(self, clause: str, env: Environment) -> Conditions:
-        found = Conditions([], [], [])
+        found = Conditions([], [])
         node = self.select.args.get(clause)
         for part in and_parts(node.this) if node is not None else ():
             core, negated = without_not(part)
@@ -113,14 +113,16 @@ class Block:
                 with self.context.at(core):
                     found.semis.append(semi_join(core, negated, env, self.inner))
                 continue
-            for term in conjuncts(condition(part, env)):
-                outside = tables_of(term) - self._tables()
-                (found.outer_terms if outside else found.terms).append(term)
+            found.terms += conjuncts(condition(part, env))
         return found
 
-    def _tables(self) -> frozenset[str]:
+    def _joining(self) -> list[Expression]:
+        """Takes the terms of WHERE that name the block around, which joins this one by them."""
         values = (table for item in self.below.items for table in _tables_in(item.relation))
-        return self.scope.plan_tables | frozenset(values)
+        own = self.scope.plan_tables | frozenset(values)
+        joining = [term for term in self.where.terms if tables_of(term) - own]
+        self.where.terms = [term for term in self.where.terms if not tables_of(term) - own]
+        return joining
 
     def _group(self) -> None:
         clause = self.select.args.get("group")
@@ -171,7 +173,11 @@ class Block:
         return [item.expression or scalar(item.node, env) for item in self.items]
 
     def plan(self) -> Relation:
-        """The whole SELECT as a plan."""
+        """The whole SELECT as a plan; only a subquery has terms that join it to a block around."""
+        if self.outer_terms:
+            raise InternalError(
+                "not-bound", "a condition on the query around has no part in the plan"
+            )
         self._group()
         columns = self.columns()
         self.having = self._conditions("having", self._upper("HAVING"))

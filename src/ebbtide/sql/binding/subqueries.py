@@ -34,9 +34,9 @@ from ebbtide.algebra.expression import (
 )
 from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation, Values
-from ebbtide.core.schema import Column
+from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import rewrite
-from ebbtide.core.types import BIGINT, BOOLEAN
+from ebbtide.core.types import BIGINT, BOOLEAN, INT
 from ebbtide.errors import BindError, UnsupportedError
 from ebbtide.sql.binding.context import Names
 from ebbtide.sql.binding.environment import Environment
@@ -98,8 +98,12 @@ class Attachments:
     def onto(self, relation: Relation, above: Above) -> Relation:
         """The relation with all of them."""
         for item in self.items:
-            alone = isinstance(relation, Values) and item.predicate is None
-            relation = item.relation if alone else item.onto(relation, above)
+            alone = isinstance(relation, Values)
+            if alone and item.predicate is None:
+                relation = item.relation
+            else:
+                left = Alias(_ONE_ROW, self.names.fresh("row")) if alone else relation
+                relation = item.onto(left, above)
         return relation
 
     def value(self, node: exp.Expr, env: Environment) -> Expression:
@@ -134,7 +138,8 @@ class Attachments:
         return self._join(inner, [single], [], env, node)(Ref(single.column))
 
     def _in(self, node: exp.In, env: Environment) -> Expression:
-        here = replace(env, correlated=False)
+        # The subquery is joined below what computes window functions.
+        here = replace(env, correlated=False, window=None, clause="an operand of IN")
         inner = self.bind(node.args["query"], env, value=False)
         outer = operands(node, inner, here)
         pairs = list(zip(outer, inner.items, strict=True))
@@ -204,6 +209,8 @@ class Attachments:
 
 
 TRUE = Literal(True, BOOLEAN)
+_ONE_ROW = Map(Values(Schema(()), ((),)), (Named("one", Literal(1, INT)),))
+"""What stands for a missing FROM where something is joined to it: SELECT 1 AS one."""
 
 
 def _positive(count: Expression) -> Expression:
