@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ebbtide.algebra.expression import And, Expression, InList, Literal, Or
 from ebbtide.algebra.printing import sql
-from ebbtide.columnar import Columnar, arrow_type
+from ebbtide.columnar import Columnar
 from ebbtide.columnar.arrays import array_of, python
 from ebbtide.core.decimals import EXACT
 from ebbtide.core.schema import Schema
@@ -38,6 +38,7 @@ from ebbtide.core.types import (
 from ebbtide.core.values import Row, Value, sort_key
 from ebbtide.errors import EvaluationError
 from ebbtide.reference.scalar import evaluate
+from ebbtide.state.types import arrow_type
 from scalars import same
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")

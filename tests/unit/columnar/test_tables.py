@@ -10,12 +10,13 @@ import pytest
 
 from ebbtide.algebra.expression import Literal, Ref
 from ebbtide.algebra.functions import FUNCTIONS
-from ebbtide.columnar import Columnar, arrow_type
+from ebbtide.columnar import Columnar
 from ebbtide.columnar.arrays import array_of, python
 from ebbtide.columnar.functions import IMPLEMENTATIONS
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import rewrite
 from ebbtide.errors import EvaluationError
+from ebbtide.state.types import arrow_type
 from scalars import ROW, Case, Fails, T, same
 from scalars.tables import ALL
 
