@@ -51,7 +51,7 @@ def test_a_query_lives_on_in_another_engine(spark: SparkSession, tmp_path: Path)
     assert rows(q.snapshot()) == [(1, 15), (2, 7)]
     assert run.status.version == 0
     assert run.status.now == 4_000_000
-    assert any(counts["rows_in"] for counts in run.status.metrics.values())
+    assert any(counts.rows_in for counts in run.status.metrics.values())
     run.stop()
     assert not run.status.active
     assert run.await_termination()
