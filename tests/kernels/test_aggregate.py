@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -226,6 +228,26 @@ def test_choices_fold_what_never_ends_and_is_never_taken_back(data, keys) -> Non
     check(keys, calls, data, folds=True, for_ever=7, negatives=False)
 
 
+@pytest.mark.parametrize("given_", CHOICES, ids=lambda each: each.name)
+def test_the_best_of_what_never_ends_is_kept(given_: AggregateCall) -> None:
+    """Rows that the horizon has passed are merged into the best one before another comes."""
+    chance = Random(3)
+    values = ((1,), (0, 3, -4, 7), (0.5, 8.0), ("", "a", "b"), (True, False), (None,), (3, 4))
+    for _ in range(20):
+        rows = [tuple(chance.choice(column) for column in values) for _ in range(8)]
+        changes = [Change(row, t, INF) for t, row in enumerate(rows)]
+        steps = [
+            Step((tuple(changes[:6]),), 6, (6,)),
+            Step(((replace(changes[6], valid_from=8),),), 8, (7,)),
+            Step(((replace(changes[7], valid_from=9),),), 12, (9,)),
+        ]
+        folding, plain = (Aggregate((0,), (lowered(given_),), folds) for folds in (True, False))
+        folded = run(folding, (SCHEMA,), steps, keys=((0,),), compacted=True)
+        kept = run(plain, (SCHEMA,), steps, keys=((0,),))
+        assert consolidate(folded.output) == consolidate(kept.output)
+        assert folded.areas[0][0].rows <= 2 < kept.areas[0][0].rows
+
+
 def test_a_row_that_is_cut_short_ahead_of_now_may_go_on_in_time() -> None:
     """A known end point ahead cuts what is emitted; where rows only gain time, it goes on there."""
     best, other = ((1, x, None, None, None, None, None) for x in (7, 3))
@@ -254,7 +276,7 @@ def test_groups_without_calls(data, keys) -> None:
     check(keys, [], data)
 
 
-@pytest.mark.parametrize("given_", [*SUMS, *EXTREMES, *OTHERS], ids=str)
+@pytest.mark.parametrize("given_", [*SUMS, *EXTREMES, *OTHERS], ids=lambda each: each.name)
 def test_kernels_fold_what_is_declared_to_fold(given_: AggregateCall) -> None:
     moved = Aggregate((0,), (lowered(given_),)).moments(SCHEMA) is not None
     assert moved == (given_.fold is not Fold.ROWS)

@@ -221,9 +221,9 @@ def exact_reals(lines: Accumulators, rows: Rows, doubtful: Mask, now: Instant) -
     marks = Marks(groups, np.full(len(groups), now, np.int64))
     for place, (_, _, _, at) in enumerate(plan_of(rows.moments).tolist()):
         width = rows.moments[place].reals
-        states = rows.sums_at(place, marks) if width else []
-        for group, state in zip(groups.tolist(), states, strict=bool(width)):
-            lines.real[group, at : at + width] = _pairs(state)[:width]
+        if width:
+            for group, state in zip(groups.tolist(), rows.sums_at(place, marks), strict=True):
+                lines.real[group, at : at + width] = _pairs(state)[:width]
 
 
 def _pairs(state: Sums) -> list[float]:
