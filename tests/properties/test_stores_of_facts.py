@@ -24,9 +24,11 @@ STREAMS = """
     CREATE STREAM u (id BIGINT, at TIMESTAMP, PROGRESS FOR at AS at) RETAIN 1 SECOND;
 """
 QUERIES = {
-    "tumbling": "SELECT window_end, COUNT(*) AS n FROM TUMBLE(a, at, 4 SECONDS) GROUP BY window_end",
+    "tumbling": "SELECT window_end, COUNT(*) AS n FROM TUMBLE(a, at, 4 SECONDS) "
+    "GROUP BY window_end",
     "greatest": "SELECT window_end, MAX(id) AS n FROM TUMBLE(u, at, 4 SECONDS) GROUP BY window_end",
-    "median": "SELECT window_end, MEDIAN(id) AS n FROM TUMBLE(a, at, 4 SECONDS) GROUP BY window_end",
+    "median": "SELECT window_end, MEDIAN(id) AS n FROM TUMBLE(a, at, 4 SECONDS) "
+    "GROUP BY window_end",
     "floors": "SELECT id, SUM(id) AS n FROM u GROUP BY id, FLOOR(at TO SECOND)",
     "band": "SELECT a.id, a.at FROM a JOIN u ON a.id = u.id "
     "AND u.at BETWEEN a.at AND a.at + INTERVAL 3 SECONDS",
