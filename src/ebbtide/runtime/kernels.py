@@ -30,6 +30,7 @@ from ebbtide.algebra.window import (
     Istream,
     Rows,
     Rstream,
+    Session,
     Tumble,
     Window,
 )
@@ -57,7 +58,7 @@ from ebbtide.kernels.operators import (
     top_n,
 )
 from ebbtide.kernels.sweeps import frames, numbering
-from ebbtide.kernels.windows import cumulate, hop, row_window, tumble
+from ebbtide.kernels.windows import cumulate, hop, row_window, session, tumble
 from ebbtide.runtime.columnar import Columnar
 from ebbtide.runtime.columns import Columns
 from ebbtide.runtime.reads import Reads, joined_reads
@@ -115,6 +116,8 @@ def choose(node: Relation, reads: Reads, carried: tuple[Reads, ...] | None = Non
             return _over(node)
         case Window(spec=Rows() as spec):
             return _row_window(node, spec)
+        case Session():
+            return _session(node)
         case Tumble() | Hop() | Cumulate():
             return _rows(node, _in_windows(node))
         case Istream():
@@ -302,6 +305,15 @@ def _row_window(node: Window, spec: Rows) -> Chosen:
         partition,
         tuple(schema.position(name) for name in node.key),
     )
+    row = all_of(node.input)
+    side = Side(row, tuple(row[i] for i in partition))
+    return Chosen(kernel, (side,), positional(node.schema))
+
+
+def _session(node: Session) -> Chosen:
+    schema = node.input.schema
+    partition = tuple(schema.position(name) for name in node.partition_by)
+    kernel = session.Session(schema.position(node.on), node.gap_us, partition)
     row = all_of(node.input)
     side = Side(row, tuple(row[i] for i in partition))
     return Chosen(kernel, (side,), positional(node.schema))
