@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.histories import Fed, History, Oracle, declarations_of, history, without_refused
@@ -22,6 +23,7 @@ from tests.in_process import InProcess
 
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.window import Session
 from ebbtide.analysis import analyse
 from ebbtide.analysis.formula.progress import Bound, evaluate
 from ebbtide.compile.lowering import lower
@@ -164,3 +166,13 @@ def test_what_is_proved_is_what_runs(
     declarations = declarations_of(plan)
     every = without_refused(history(Random(seed), declarations, steps), declarations)
     tried(plan, row_by_row(every) if fine else every, shards, collects)
+
+
+@pytest.mark.parametrize("partition", [("auction",), ()])
+def test_sessions_of_facts(partition: tuple[str, ...]) -> None:
+    for seed, source in enumerate(PROMISED[:3]):
+        plan = Session(source, "at", 2, partition)
+        declarations = declarations_of(plan)
+        every = without_refused(history(Random(seed), declarations, 4), declarations)
+        held_to(plan, row_by_row(every), shards=2, collects=True)
+        held_to(plan, every, shards=1, collects=True)

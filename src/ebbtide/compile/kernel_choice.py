@@ -31,6 +31,7 @@ from ebbtide.algebra.window import (
     Istream,
     Rows,
     Rstream,
+    Session,
     Tumble,
     Window,
 )
@@ -62,7 +63,7 @@ from ebbtide.kernels.operators import (
     top_n,
 )
 from ebbtide.kernels.sweeps import frames, numbering
-from ebbtide.kernels.windows import cumulate, hop, row_window, tumble
+from ebbtide.kernels.windows import cumulate, hop, row_window, session, tumble
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,8 @@ def choose(node: Relation, reads: Reads, carried: tuple[Reads, ...] | None = Non
             return _over(node)
         case Window(spec=Rows() as spec):
             return _row_window(node, spec)
+        case Session():
+            return _session(node)
         case Tumble() | Hop() | Cumulate():
             return _rows(node, _in_windows(node))
         case Istream():
@@ -328,6 +331,15 @@ def _on_both(sides: tuple[Side, Side], condition: Condition) -> tuple[tuple[int,
     width = len(sides[0].columns)
     pairs = zip(condition.left, condition.right, strict=True)
     return tuple((left, width + right) for left, right in pairs)
+
+
+def _session(node: Session) -> Chosen:
+    schema = node.input.schema
+    partition = tuple(schema.position(name) for name in node.partition_by)
+    kernel = session.Session(schema.position(node.on), node.gap_us, partition)
+    row = all_of(node.input)
+    side = Side(row, tuple(row[i] for i in partition))
+    return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))
 
 
 def all_of(relation: Relation) -> tuple[Expression, ...]:
