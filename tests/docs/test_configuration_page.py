@@ -36,6 +36,6 @@ def test_what_sessions_and_steps_set_is_there() -> None:
 def test_arguments_are_there() -> None:
     engine = set(inspect.signature(Engine).parameters)
     assert set(re.findall(r"^\| `(\w+)` \|", rows("The engine"), re.MULTILINE)) == engine
-    options = set(inspect.signature(starting.started).parameters) - {"engine", "query"}
+    options = set(inspect.signature(starting.started).parameters) - {"engine", "queries"}
     found = set(re.findall(r"^\| `(\w+)` \|", rows("The start of a query"), re.MULTILINE))
     assert found == options
