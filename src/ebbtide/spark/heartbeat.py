@@ -14,7 +14,7 @@ from collections.abc import Callable
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from ebbtide.spark.sources import arrow_arrivals
+from ebbtide.spark.arrivals import arrow_arrivals
 from ebbtide.spark.tagged_rows import TAG, Shape
 
 if TYPE_CHECKING:

@@ -39,6 +39,14 @@ def zipped(spark: SparkSession, left: DataFrame, right: DataFrame, partitions: i
     return _table(spark, rows, left)
 
 
+def is_local(spark: SparkSession, path: str) -> bool:
+    """Whether a path is of this machine's file system, as Spark understands it."""
+    jvm: Any = spark._jvm
+    found = jvm.org.apache.hadoop.fs.Path(path)
+    system = found.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    return str(system.getUri().getScheme()) == "file"
+
+
 def _any_tag(jvm: Any) -> Any:
     tags = getattr(getattr(jvm, "scala.reflect.ClassTag$"), "MODULE$")
     return tags.AnyRef()

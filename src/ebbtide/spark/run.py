@@ -17,12 +17,12 @@ from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink
+from ebbtide.spark.arrivals import arrivals_of
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import disk_full, is_full
 from ebbtide.spark.heartbeat import HEARTBEAT, Waiting, heartbeat_rows
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.listener import Ids, Listeners
-from ebbtide.spark.sources import arrivals_of
 from ebbtide.spark.tagged_rows import TAG
 from ebbtide.store.clock import Clock
 from ebbtide.store.journal import Journal
