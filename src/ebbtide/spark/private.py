@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,6 +46,36 @@ def is_local(spark: SparkSession, path: str) -> bool:
     found = jvm.org.apache.hadoop.fs.Path(path)
     system = found.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
     return str(system.getUri().getScheme()) == "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A stream that a DataFrame reads: its name in checkpoints, and its path if it has one."""
+
+    name: str | None
+    path: str | None
+
+
+def streams_of(frame: DataFrame) -> list[Streamed]:
+    """The streams that a DataFrame reads, in the order in which Spark numbers them."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    return [
+        _streamed(leaf) for leaf in map(leaves.apply, range(leaves.size())) if leaf.isStreaming()
+    ]
+
+
+def _streamed(leaf: Any) -> Streamed:
+    kind = leaf.getClass().getSimpleName()
+    named = kind in ("StreamingRelation", "StreamingRelationV2")
+    options = leaf.dataSource().options() if kind == "StreamingRelation" else None
+    return Streamed(
+        _got(leaf.sourceIdentifyingName().nameOpt()) if named else None,
+        _got(options.get("path")) if options is not None else None,
+    )
+
+
+def _got(option: Any) -> str | None:
+    return str(option.get()) if option.isDefined() else None
 
 
 def _any_tag(jvm: Any) -> Any:

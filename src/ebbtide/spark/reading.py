@@ -7,10 +7,14 @@ wherever it stands among the sources of a program.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.declaration import Declaration
 from ebbtide.spark.arrivals import MALFORMED
+from ebbtide.spark.checkpoint import source_name
+from ebbtide.spark.private import is_local
+from ebbtide.spark.session import listing_here, naming_sources
 from ebbtide.spark.types import spark_type
 
 if TYPE_CHECKING:
@@ -54,9 +58,17 @@ def read(
     options: Mapping[str, str],
 ) -> DataFrame:
     """What a format of Spark's reads below a path, with the options of the files and others."""
-    reader: Any = spark.readStream if streaming else spark.read
     chosen = {**dict(files.options), **options}
-    frame: DataFrame = reader.format(format_).schema(schema).options(**chosen).load(files.path)
+    if streaming:
+        with naming_sources(spark):
+            named = spark.readStream.name(source_name(declaration.name))
+            return _loaded(named.format(format_).schema(schema).options(**chosen), files.path)
+    with listing_here(spark) if is_local(spark, files.path) else nullcontext():
+        return _loaded(spark.read.format(format_).schema(schema).options(**chosen), files.path)
+
+
+def _loaded(reader: Any, path: str) -> DataFrame:
+    frame: DataFrame = reader.load(path)
     return frame
 
 

@@ -40,6 +40,14 @@ STEP_SETTINGS = {
 _UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 
 
+# Sources have names in the checkpoint; while this is set, none can be read without one.
+_NAMED = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+
+# With more files than this Spark lists them by a job, which for files at hand takes ten times as
+# long as to look at them.
+LISTED_HERE = {"spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1)}
+
+
 @contextmanager
 def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
     """Some settings for a while; then those that were there before."""
@@ -62,6 +70,23 @@ def step_settings(spark: SparkSession, shards: int) -> AbstractContextManager[No
 def unsized_batches(spark: SparkSession) -> AbstractContextManager[None]:
     """Batches for Python are limited by their rows alone, which must be of a fixed size."""
     return _settings(spark, _UNSIZED)
+
+
+def naming_sources(spark: SparkSession) -> AbstractContextManager[None]:
+    """Streams that are read inside must have names."""
+    return _settings(spark, {_NAMED: "true"})
+
+
+def stream_settings(spark: SparkSession, named: bool, local: bool) -> AbstractContextManager[None]:
+    """The settings that a query on streams keeps from its start: whether its checkpoint goes by
+    the names of its sources, and how files are listed that are all on this machine."""
+    listed = LISTED_HERE if local else {}
+    return _settings(spark, {_NAMED: "true" if named else "false", **listed})
+
+
+def listing_here(spark: SparkSession) -> AbstractContextManager[None]:
+    """Files on this machine are looked at, many or few, without a job."""
+    return _settings(spark, LISTED_HERE)
 
 
 def start_spark(
