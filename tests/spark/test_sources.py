@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from ebbtide.engine.query import Query
 from ebbtide.errors import EbbtideError
 from ebbtide.program.run import Run
 from ebbtide.spark.host import SparkHost
-from ebbtide.spark.private import streams_of
+from ebbtide.spark.private import stream_names
 from ebbtide.spark.reading import FILE_OPTIONS, OWN_OPTIONS
-from ebbtide.spark.session import LISTED_HERE, naming_sources, stream_settings
+from ebbtide.spark.session import by_names
 from ebbtide.spark.sources import source_of
+from ebbtide.sql.catalog import StreamEntry
 
 SECOND = 1_000_000
 STREAM = """
@@ -131,25 +132,21 @@ def test_streams_may_change_places(
 
 
 def test_a_source_that_comes_later_repeats_no_rows(spark: SparkSession, tmp_path: Path) -> None:
-    taken_rows: list[int] = []
-
-    def take(rows: DataFrame, batch: int) -> None:
-        taken_rows.extend(row.a for row in rows.collect())
-
     def run(*names: str) -> list[int]:
-        taken_rows.clear()
-        query = query_of(spark, tmp_path, f"sources_later_{len(names)}", *names)
-        with stream_settings(spark, named=True, local=True):
-            frames = [
-                query.engine.host.files(entry.files, entry.declaration, "UTC", True)  # type: ignore[union-attr,arg-type]
-                for entry in map(query.engine.catalog.get, names)
-            ]
-            union = frames[0]
-            for frame in frames[1:]:
-                union = union.union(frame)
-            writer = union.writeStream.foreachBatch(take).trigger(availableNow=True)
-            query_run = writer.option("checkpointLocation", f"{tmp_path}/checkpoint").start()
-        query_run.awaitTermination()
+        engine = Engine(tmp_path / "state", spark=spark, shards=2)
+        taken_rows: list[int] = []
+        frames = []
+        for name in names:
+            engine.execute(STREAM.format(name=name, path=tmp_path))
+            entry = engine.catalog.get(name)
+            assert isinstance(entry, StreamEntry)
+            assert entry.files is not None
+            frames.append(engine.host.files(entry.files, entry.declaration, "UTC", True))
+        with by_names(spark, named=True):
+            writer = reduce(DataFrame.union, frames).writeStream.trigger(availableNow=True)
+            writer = writer.foreachBatch(lambda rows, _: taken_rows.extend(_values(rows)))
+            writing = writer.option("checkpointLocation", f"{tmp_path}/checkpoint").start()
+        writing.awaitTermination()
         return sorted(taken_rows)
 
     for number, name in enumerate(("l", "r", "s"), 1):
@@ -161,11 +158,15 @@ def test_a_source_that_comes_later_repeats_no_rows(spark: SparkSession, tmp_path
     assert run("l", "s") == [5]
 
 
+def _values(rows: DataFrame) -> list[int]:
+    return [row.a for row in rows.collect()]
+
+
 def events(spark: SparkSession, path: Path, name: str | None) -> DataFrame:
     schema = "a BIGINT, at TIMESTAMP"
     if name is None:
         return spark.readStream.format("json").schema(schema).load(str(path))
-    with naming_sources(spark):
+    with by_names(spark, named=True):
         return spark.readStream.name(name).format("json").schema(schema).load(str(path))
 
 
@@ -180,7 +181,7 @@ def test_dataframes_have_their_own_names_or_freeze(
         engine = Engine(tmp_path / "state", spark=spark, shards=2)
         engine.execute(STREAM.format(name="l", path=tmp_path))
         frame = events(spark, tmp_path / "r", name)
-        assert [stream.name for stream in streams_of(frame.where("a > 0"))] == [name]
+        assert stream_names(frame.where("a > 0")) == (name,)
         engine.stream("r", frame, time="at", lateness="1 second", retain="1 hour")
         return engine.query(BOTH, "sources_frames")
 
@@ -195,12 +196,14 @@ def test_dataframes_have_their_own_names_or_freeze(
 
 def test_the_session_is_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
     setting = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
-    names = (setting, *LISTED_HERE)
+    listing = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+    names = (setting, listing)
     before = [spark.conf.get(name) for name in names]
     query = query_of(spark, tmp_path, "sources_session", "l", "r")
     run = query.start(heartbeat="1 second")
     assert [spark.conf.get(name) for name in names] == before
     assert events(spark, tmp_path / "r", None).isStreaming
+    assert run.name in [query.name for query in spark.streams.active]
     run.stop()
 
 
@@ -217,13 +220,8 @@ def test_many_files_take_no_more_jobs_than_few(spark: SparkSession, tmp_path: Pa
         for number in range(count):
             put_row(directory / "l", number, number)
         query = query_of(spark, directory, f"sources_many_{count}", "l")
-        limits: list[str | None] = []
-        note: Callable[[DataFrame, int], None] = lambda frame, _, to=limits: to.append(  # noqa: E731
-            frame.sparkSession.conf.get(*LISTED_HERE)
-        )
-        run = query.start(trigger={"availableNow": True}, sink=note)
+        run = query.start(trigger={"availableNow": True})
         assert run.await_termination()
         counted[count] = jobs(spark, run)
-        assert limits == list(LISTED_HERE.values())
         assert query.snapshot().count() == count
     assert counted[2] == counted[40] > 0

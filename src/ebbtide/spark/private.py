@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,34 +48,38 @@ def is_local(spark: SparkSession, path: str) -> bool:
     return str(system.getUri().getScheme()) == "file"
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
-    """A stream that a DataFrame reads: its name in checkpoints, and its path if it has one."""
+def own_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A session like another, with settings of its own, which nobody else sees."""
+    from pyspark.sql import SparkSession as Session
 
-    name: str | None
-    path: str | None
+    own = Session(spark.sparkContext, spark._jsparkSession.cloneSession())
+    for name, value in settings.items():
+        own.conf.set(name, value)
+    return own
 
 
-def streams_of(frame: DataFrame) -> list[Streamed]:
-    """The streams that a DataFrame reads, in the order in which Spark numbers them."""
+def within(spark: SparkSession, frame: DataFrame) -> DataFrame:
+    """A DataFrame of another session as one of this; its streams still read by the other."""
+    from pyspark.sql import DataFrame as Table
+
+    jvm: Any = spark._jvm
+    plan = frame._jdf.queryExecution().analyzed()
+    rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
+    return Table(rows, spark)
+
+
+def stream_names(frame: DataFrame) -> tuple[str | None, ...]:
+    """The names in checkpoints of the streams that a DataFrame reads, in Spark's order."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
-    return [
-        _streamed(leaf) for leaf in map(leaves.apply, range(leaves.size())) if leaf.isStreaming()
-    ]
+    read = (leaf for leaf in map(leaves.apply, range(leaves.size())) if leaf.isStreaming())
+    return tuple(_stream_name(leaf) for leaf in read)
 
 
-def _streamed(leaf: Any) -> Streamed:
-    kind = leaf.getClass().getSimpleName()
-    named = kind in ("StreamingRelation", "StreamingRelationV2")
-    options = leaf.dataSource().options() if kind == "StreamingRelation" else None
-    return Streamed(
-        _got(leaf.sourceIdentifyingName().nameOpt()) if named else None,
-        _got(options.get("path")) if options is not None else None,
-    )
-
-
-def _got(option: Any) -> str | None:
-    return str(option.get()) if option.isDefined() else None
+def _stream_name(leaf: Any) -> str | None:
+    if leaf.getClass().getSimpleName() not in ("StreamingRelation", "StreamingRelationV2"):
+        return None
+    name = leaf.sourceIdentifyingName().nameOpt()
+    return str(name.get()) if name.isDefined() else None
 
 
 def _any_tag(jvm: Any) -> Any:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ebbtide.core.declaration import Declaration
 from ebbtide.spark.arrivals import MALFORMED
 from ebbtide.spark.checkpoint import source_name
-from ebbtide.spark.private import is_local
-from ebbtide.spark.session import listing_here, naming_sources
+from ebbtide.spark.private import is_local, within
+from ebbtide.spark.session import listing_here, source_session
 from ebbtide.spark.types import spark_type
 
 if TYPE_CHECKING:
@@ -59,17 +59,13 @@ def read(
 ) -> DataFrame:
     """What a format of Spark's reads below a path, with the options of the files and others."""
     chosen = {**dict(files.options), **options}
+    local = is_local(spark, files.path)
     if streaming:
-        with naming_sources(spark):
-            named = spark.readStream.name(source_name(declaration.name))
-            return _loaded(named.format(format_).schema(schema).options(**chosen), files.path)
-    with listing_here(spark) if is_local(spark, files.path) else nullcontext():
-        return _loaded(spark.read.format(format_).schema(schema).options(**chosen), files.path)
-
-
-def _loaded(reader: Any, path: str) -> DataFrame:
-    frame: DataFrame = reader.load(path)
-    return frame
+        reader = source_session(spark, local).readStream.name(source_name(declaration.name))
+        found = reader.format(format_).schema(schema).options(**chosen).load(files.path)
+        return within(spark, found)
+    with listing_here(spark) if local else nullcontext():
+        return spark.read.format(format_).schema(schema).options(**chosen).load(files.path)
 
 
 def read_permissively(

@@ -24,8 +24,8 @@ from ebbtide.spark.errors import disk_full, is_full
 from ebbtide.spark.heartbeat import HEARTBEAT, Waiting, heartbeat_rows
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.listener import Ids, Listeners
-from ebbtide.spark.private import is_local, streams_of
-from ebbtide.spark.session import stream_settings
+from ebbtide.spark.private import stream_names
+from ebbtide.spark.session import by_names
 from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.store.clock import Clock
 from ebbtide.store.journal import Journal
@@ -66,12 +66,9 @@ class SparkRun(Run):
         if self.program.beats:
             tables[HEARTBEAT] = heartbeat_rows(spark, shape)
         numbers = {self._name(number): number for number in tables}
-        streams = {name: streams_of(tables[number]) for name, number in numbers.items()}
-        names = {name: tuple(stream.name for stream in read) for name, read in streams.items()}
+        names = {name: stream_names(tables[number]) for name, number in numbers.items()}
         known = agreed(self.root, self.name, names)
-        paths = [stream.path for read in streams.values() for stream in read if stream.path]
-        local = all(is_local(spark, path) for path in paths)
-        with stream_settings(spark, known.named, local):
+        with by_names(spark, known.named):
             arrivals = [self._arrivals(tables, numbers[name], shape) for name in known.sources]
             writer = reduce(DataFrame.union, arrivals).writeStream.queryName(self.name)
             writer = writer.foreachBatch(self.batch)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ebbtide.config import share_python_with_workers
 from ebbtide.spark.java import find_java
+from ebbtide.spark.private import own_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,9 +44,9 @@ _UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 # Sources have names in the checkpoint; while this is set, none can be read without one.
 _NAMED = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 
-# With more files than this Spark lists them by a job, which for files at hand takes ten times as
-# long as to look at them.
-LISTED_HERE = {"spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1)}
+# With more files than this Spark lists them by a job, which for files of this machine takes far
+# longer than to look at them.
+_LISTED_HERE = {"spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1)}
 
 
 @contextmanager
@@ -72,21 +73,24 @@ def unsized_batches(spark: SparkSession) -> AbstractContextManager[None]:
     return _settings(spark, _UNSIZED)
 
 
-def naming_sources(spark: SparkSession) -> AbstractContextManager[None]:
-    """Streams that are read inside must have names."""
-    return _settings(spark, {_NAMED: "true"})
-
-
-def stream_settings(spark: SparkSession, named: bool, local: bool) -> AbstractContextManager[None]:
-    """The settings that a query on streams keeps from its start: whether its checkpoint goes by
-    the names of its sources, and how files are listed that are all on this machine."""
-    listed = LISTED_HERE if local else {}
-    return _settings(spark, {_NAMED: "true" if named else "false", **listed})
+def by_names(spark: SparkSession, named: bool) -> AbstractContextManager[None]:
+    """Whether a query on streams that starts inside goes by the names of its sources."""
+    return _settings(spark, {_NAMED: "true" if named else "false"})
 
 
 def listing_here(spark: SparkSession) -> AbstractContextManager[None]:
-    """Files on this machine are looked at, many or few, without a job."""
-    return _settings(spark, LISTED_HERE)
+    """Files of this machine are looked at, many or few, without a job."""
+    return _settings(spark, _LISTED_HERE)
+
+
+def source_session(spark: SparkSession, local: bool) -> SparkSession:
+    """A session for a stream of ours: it has a name, and its files are listed without a job if
+    they are all of this machine.
+
+    A stream goes by the settings of the session that reads it for as long as it runs, and those
+    of a user's session are not ours to keep.
+    """
+    return own_session(spark, {_NAMED: "true", **(_LISTED_HERE if local else {})})
 
 
 def start_spark(
