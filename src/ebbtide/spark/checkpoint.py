@@ -110,7 +110,12 @@ def _check_names(known: Known, now: Known) -> None:
                 hint=f'spark.readStream.name("{before[0]}")' if before[0] else None,
             )
     if not now.named:
-        raise StateError("source-renamed", "two DataFrames have the same name for Spark")
+        raise StateError(
+            "source-renamed",
+            "two streams have the same name for Spark",
+            detail=", ".join(f"{name}: {_told(read)}" for name, read in now.sources.items()),
+            hint="give each DataFrame a name of its own",
+        )
 
 
 def _check_frozen(program: str, known: Known, now: Known) -> None:
