@@ -104,3 +104,13 @@ def test_nothing_is_written_for_who_wants_no_rows(tmp_path: Path) -> None:
     assert not Path(run.root, "output").exists()
     assert counter.calls == []
     query.engine.stop()
+
+
+def test_the_console_is_what_the_standard_output_is_now(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = query_at(tmp_path)
+    query.start(sink="console")
+    step(query, 1, 1)
+    assert capsys.readouterr().out.startswith("step 0\na: 1  valid_from: ")
+    query.engine.stop()
