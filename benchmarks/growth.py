@@ -31,6 +31,7 @@ from ebbtide.kernels.sweeps.frames import Frame
 from ebbtide.kernels.sweeps.numbering import Ranking
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
+from ebbtide.state.keep import ended_by
 
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW, CHANGES, STEPS, GROUP = 10**9, 1000, 5, 100

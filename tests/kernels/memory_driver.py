@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-# Run as a program of its own, it finds what stands beside it.
-from rules import times_of
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for a program of its own
 
 from ebbtide.core.folds import Fold
 from ebbtide.core.time import NEG_INF
@@ -31,6 +30,7 @@ from ebbtide.state import store as opening
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.store import DirectoryStore, Scope
+from kernels.rules import times_of
 
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW, PARTS, CHANGES, SETTLED = 1_000_000, 20, 2500, 30
