@@ -41,8 +41,8 @@ from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
 
 _CASES = {"quick": 20, "ci": 100, "long": 3000}[Config.from_environment().profile]
 

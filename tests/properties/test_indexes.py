@@ -40,8 +40,8 @@ from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 from ebbtide.state.columns import ints
 from ebbtide.state.keep import ALWAYS, Keep
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from ebbtide.dataflow.frontiers import parts
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
 
 _CASES = {"quick": 5, "ci": 25, "long": 600}[Config.from_environment().profile]
 VIEWS = st.lists(plans(PROMISED, depth=2, kind=Kind.SNAPSHOT), min_size=2, max_size=4)

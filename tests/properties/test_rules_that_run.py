@@ -39,9 +39,9 @@ from ebbtide.state.store import File
 from ebbtide.store.frontiers import restored
 from ebbtide.store.manifest import Manifest
 from ebbtide.testing import assert_snapshot_equal
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
-from ebbtide.testing.strategies.timed import timed_plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
+from strategies.timed import timed_plans
 
 _CASES = {"quick": 10, "ci": 60, "long": 5000}[Config.from_environment().profile]
 

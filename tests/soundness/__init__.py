@@ -26,10 +26,10 @@ from ebbtide.core.change import Change, consolidate, restrict
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.tree import find
-from ebbtide.testing.simulation import Keep, Simulation
-from ebbtide.testing.strategies import plans
-from ebbtide.testing.strategies.arrivals import PROMISED, Step, runs
-from ebbtide.testing.strategies.timed import timed_plans
+from simulation import Keep, Simulation
+from strategies import plans
+from strategies.arrivals import PROMISED, Step, runs
+from strategies.timed import timed_plans
 
 Judge = Callable[[Relation, list[Step]], str | None]
 

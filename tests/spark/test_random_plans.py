@@ -36,11 +36,11 @@ from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
 from ebbtide.sql.bound import BoundQuery
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.binary import BINARY, MULTIPLYING
-from ebbtide.testing.strategies.plans import plans
-from ebbtide.testing.strategies.temporal import TO_SNAPSHOTS
-from ebbtide.testing.strategies.unary import UNARY
+from strategies.arrivals import PROMISED
+from strategies.binary import BINARY, MULTIPLYING
+from strategies.plans import plans
+from strategies.temporal import TO_SNAPSHOTS
+from strategies.unary import UNARY
 
 GROUPS = {"quick": 2, "ci": 13, "long": 100}[Config.from_environment().profile]
 PLANS = 8
