@@ -39,6 +39,7 @@ from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED
@@ -49,7 +50,7 @@ _CASES = {"quick": 20, "ci": 100, "long": 3000}[Config.from_environment().profil
 
 def lowered(plan: Relation) -> Lowered:
     """The plan as the engine runs it; what it refuses by name is no case."""
-    return lower({"q": analyse(plan)})
+    return lower({"q": analyse(optimise(plan))})
 
 
 def judge(plan: Relation, seed: int, steps: int, shards: int, collects: bool) -> None:

@@ -32,6 +32,7 @@ from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.time import Instant
 from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.reference import evaluate as answer
 from ebbtide.state.batch import to_changes
 from ebbtide.state.segment import ENDS, Segment
@@ -63,7 +64,7 @@ def held_to(plan: Relation, history: History, shards: int, collects: bool) -> tu
     facts = kind(plan) is Kind.FACT
     output: tuple[Change, ...] = ()
     with TemporaryDirectory() as root:
-        runner = InProcess(lower({"q": analyse(plan)}), root, shards, collects)
+        runner = InProcess(lower({"q": analyse(optimise(plan))}), root, shards, collects)
         for fed in history:
             oracle.take(fed)
             manifest = runner.step(fed)

@@ -35,6 +35,7 @@ from ebbtide.dataflow.step import Stepper
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.sql.bound import BoundQuery
 from strategies.arrivals import PROMISED
 from strategies.binary import BINARY, MULTIPLYING
@@ -106,7 +107,7 @@ class Planned(Query):
 def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs the plan, with a kernel or more, but not too many."""
     try:
-        return 0 < len(lower({"q": analyse(plan)}).nodes) <= OPERATORS
+        return 0 < len(lower({"q": analyse(optimise(plan))}).nodes) <= OPERATORS
     except UnsupportedError:
         return False
 

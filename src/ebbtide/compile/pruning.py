@@ -2,6 +2,10 @@
 
 Law: an operator's answer does not depend on the columns of its inputs that are not named here.
 Columns are named by position, since aliases give them other names.
+
+This is no rewrite of the plan.  What a store's rule names has to be kept as well, and that is known
+only when the plan has been analysed; and a plan without a column has fewer keys and fewer times, so
+what is proved of it would be less.
 """
 
 from __future__ import annotations
