@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.core.folds import Fold
 from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.kernel import Kernel, Times
@@ -35,13 +36,16 @@ SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW, CHANGES, STEPS, GROUP = 10**9, 1000, 5, 100
 ORDER = (SortColumn(1, descending=True),)
 
-SUM, MAX = (Framed(Call(name, (1,), pa.float64())) for name in ("SUM", "MAX"))
+SUM = Framed(Call("SUM", (1,), pa.float64(), Fold.ACCUMULATOR))
+MAX = Framed(Call("MAX", (1,), pa.float64(), Fold.EXTREME))
 ROWS, RANGE = Frame(True, -2, 0), Frame(False, -100, 0)
 
 KERNELS: dict[str, Kernel] = {
-    "MEDIAN": Aggregate((0,), (Call("MEDIAN", (1,), pa.float64()),)),
-    "PERCENTILE_DISC": Aggregate((0,), (Call("PERCENTILE_DISC", (1,), pa.float64(), share=0.9),)),
-    "MAX": Aggregate((0,), (Call("MAX", (1,), pa.float64()),)),
+    "MEDIAN": Aggregate((0,), (Call("MEDIAN", (1,), pa.float64(), Fold.ROWS),)),
+    "PERCENTILE_DISC": Aggregate(
+        (0,), (Call("PERCENTILE_DISC", (1,), pa.float64(), Fold.ROWS, share=0.9),)
+    ),
+    "MAX": Aggregate((0,), (Call("MAX", (1,), pa.float64(), Fold.EXTREME),)),
     "TOP_ROW_NUMBER": TopN(10, ORDER, (0,), Ranking.ROW_NUMBER, numbered=True),
     "TOP_RANK": TopN(10, ORDER, (0,), Ranking.RANK, numbered=True),
     "TOP_DENSE_RANK": TopN(10, ORDER, (0,), Ranking.DENSE_RANK, numbered=True),
@@ -79,7 +83,8 @@ def run(name: str, live: int, instants: int, many: bool) -> dict[str, Any]:
             at = np.sort(now + 1 + chance.integers(0, instants, CHANGES))
             now += instants
         start = time.thread_time()
-        times = Times(before, now, (now,))
+        keep = ended_by(now)
+        times = Times(before, now, (keep,), output=keep)
         result = kernel.step((rows(chance, at, groups),), areas, times)
         seconds.append(time.thread_time() - start)
         areas, before = result.areas, now

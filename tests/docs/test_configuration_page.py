@@ -27,6 +27,7 @@ def test_what_sessions_and_steps_set_is_there() -> None:
     for heading, settings in (
         ("A session that the engine starts", session._SETTINGS),
         ("What a step sets", session.STEP_SETTINGS),
+        ("What a query on streams sets", {session._NAMED: "true", **session._LISTED_HERE}),
     ):
         told = rows(heading)
         assert [name for name in settings if f"`{name}`" not in told] == []

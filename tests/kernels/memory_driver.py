@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.kernels.rules import times_of
+
+# Run as a program of its own, it finds what stands beside it.
+from rules import times_of
 
 from ebbtide.core.folds import Fold
 from ebbtide.core.time import NEG_INF

@@ -222,12 +222,15 @@ def test_late_rows_cost_their_region_only() -> None:
 
 
 BEST = (SortColumn(1, descending=True),)
-SUM, MAX = (Framed(Call(name, (1,), pa.float64())) for name in ("SUM", "MAX"))
+SUM = Framed(Call("SUM", (1,), pa.float64(), Fold.ACCUMULATOR))
+MAX = Framed(Call("MAX", (1,), pa.float64(), Fold.EXTREME))
 NEAR, CLOSE = Frame(True, -2, 0), Frame(False, -1, 0)
 
 SWEEPS: dict[str, Kernel] = {
     "median": MEDIAN,
-    "percentile": Aggregate((0,), (Call("PERCENTILE_DISC", (1,), pa.float64(), share=0.9),)),
+    "percentile": Aggregate(
+        (0,), (Call("PERCENTILE_DISC", (1,), pa.float64(), Fold.ROWS, share=0.9),)
+    ),
     "row number": TopN(10, BEST, (0,), Ranking.ROW_NUMBER, numbered=True),
     "rank": TopN(10, BEST, (0,), Ranking.RANK, offset=1000),
     "dense rank": TopN(10, BEST, (0,), Ranking.DENSE_RANK, numbered=True),

@@ -63,10 +63,10 @@ def test_state_says_what_explain_says() -> None:
                 if node is None:
                     assert text.startswith("keep while"), text
                     continue
-                stores = {s["input"]: s["keep"] for s in said[operator.name]["stores"]}
+                stores = {s["input"]: s["keep"] for s in said[node.id]["stores"]}
                 if layout.name in INPUTS:
                     assert text == stores.get(INPUTS[layout.name], "keep nothing")
                 elif layout.name == "output":
-                    assert text == said[operator.name]["emitted"]
+                    assert text == said[node.id]["emitted"]
                 compared.add(layout.name)
     assert {"left", "right", "input", "output", "facts", "accumulators"} <= compared

@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from ebbtide.engine.readers import snapshot
 from tests.spark.files import put
 
 from cli_story import SCRIPT, STEPS
@@ -137,5 +136,5 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, small_disk: Path) -> None:
     done = run(tmp_path, *arguments)
     assert done.code == 0, done.err
     query = Location(str(small_disk / "state")).query("query0")
-    assert snapshot(query.root, query.bound.schema) == [(FILES * ROWS, FILES * ROWS)]
+    assert query.view.snapshot() == [(FILES * ROWS, FILES * ROWS)]
     assert os.listdir(small_disk) == ["state"]

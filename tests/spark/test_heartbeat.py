@@ -51,14 +51,14 @@ def test_an_idle_source_does_not_hold_up_the_other(spark: SparkSession, tmp_path
     put(tmp_path / "l", 1, as_json(["a", "at"], [(2, 40 * SECOND)]))
     run.process_all_available()
     # Rows of r that could meet those of l may still come.
-    (name,) = (name for name in run.status.metrics if name.startswith("join"))
-    assert run.status.metrics[name]["rows_stored"] == 2
+    (name,) = (name for name in run.status.metrics if ".join@" in name)
+    assert run.status.metrics[name].rows_stored == 2
     assert values(query) == []
     # The clock alone moves r on, to 20 seconds behind it: what has ended by then can go.
     clock.set(instant("1970-01-01 00:01:10"))
     run.process_all_available()
     assert run.status.now == 49 * SECOND - 1
-    assert run.status.metrics[name]["rows_stored"] == 0
+    assert run.status.metrics[name].rows_stored == 0
     assert sum(step.operators[name].rows_expired for step in run.metrics()) == 3
     engine.stop()
 

@@ -100,7 +100,7 @@ def test_steps_by_hand_are_counted_and_heard(spark: SparkSession, tmp_path: Path
     engine.feed("s", [(1, 18 * SECOND), (1, 9 * SECOND), (1, None)])
     engine.step()
     first, second, third = run.metrics()
-    (name,) = (name for name in first.operators if name.startswith("aggregate"))
+    (name,) = (name for name in first.operators if ".aggregate@" in name)
     assert (first.step, first.now) == (0, 2 * SECOND)
     assert first.operators[name].rows_in == 3
     assert first.operators[name].rows_stored > 0
@@ -112,11 +112,11 @@ def test_steps_by_hand_are_counted_and_heard(spark: SparkSession, tmp_path: Path
     assert (third.sources["s"].rows_in, third.sources["s"].rows_late) == (1, 1)
     assert third.sources["s"].unused == {"late": 1, "null-time": 1}
     for step in (first, second, third):
-        assert step.operators["output"].rows_out > 0
+        assert step.operators["output.metrics_by_hand"].rows_out > 0
         for operator in step.operators.values():
             assert 0 < operator.seconds_max <= operator.seconds < 2 * step.seconds
     assert [record.step for record in run.metrics(since=1)] == [2]
-    assert run.status.metrics[name]["rows_in"] == third.operators[name].rows_in
+    assert run.status.metrics[name].rows_in == third.operators[name].rows_in
     heard = ear.wait(lambda heard: len(ours(heard)) == 3)
     check_heard(run, ours(heard))
     run.stop()

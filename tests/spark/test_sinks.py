@@ -53,7 +53,7 @@ def test_every_sink_gets_every_step(
         assert found.count() == len(expected)
         assert {row.step for row in found.collect()} == {0, 1}
     shown = capsys.readouterr().out
-    for file in Path(engine.root_of("sinks_all"), "output").iterdir():
+    for file in Path(engine.root_of("sinks_all"), "output/sinks_all").iterdir():
         file.unlink()
     for read in (query.snapshot, query.changes):
         with pytest.raises(StateError, match="missing-output"):
@@ -89,7 +89,8 @@ def test_a_sink_that_failed_gets_the_step_again(spark: SparkSession, tmp_path: P
     again.feed("s", [(2, 3_000_000)])
     again.step()
     assert sorted(memory.steps) == [0, 1]
-    kept = {file.name.split("-")[2] for file in Path(run.root, "output").iterdir()}
+    written = Path(run.root, "output/sinks_failing").iterdir()
+    kept = {file.name.split("-")[1] for file in written}
     assert kept == {"1"}
     with pytest.raises(QueryError, match="no-archive"):
         query.snapshot()
@@ -102,7 +103,7 @@ def test_nothing_is_written_for_nobody(spark: SparkSession, tmp_path: Path) -> N
     engine.feed("s", [(1, 1_000_000)])
     engine.step()
     assert not Path(run.root, "output").exists()
-    assert run.status.metrics["output"]["rows_out"] == 1
+    assert run.status.metrics["output.sinks_none"].rows_out == 1
     engine.stop()
     with pytest.raises(QueryError, match="unknown-sink"):
         engine.query(QUERY, "sinks_odd").start(sink="kafka")

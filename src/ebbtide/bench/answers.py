@@ -20,14 +20,14 @@ Answer: TypeAlias = Mapping[int, float]
 
 def means(rows: Readings, at: int) -> Answer:
     """The mean of each key's values in the last five minutes."""
-    keys, values = _valid(rows, at, WINDOW_MS)
+    keys, values = valid(rows, at, WINDOW_MS)
     sums, counts = np.bincount(keys, values, KEYS), np.bincount(keys, minlength=KEYS)
     return {int(k): float(sums[k] / counts[k]) for k in np.flatnonzero(counts)}
 
 
 def tops(rows: Readings, at: int) -> Answer:
     """The greatest of each key's values in the last five minutes."""
-    keys, values = _valid(rows, at, WINDOW_MS)
+    keys, values = valid(rows, at, WINDOW_MS)
     best = np.full(KEYS, -np.inf)
     np.maximum.at(best, keys, values)
     return {int(k): float(best[k]) for k in np.flatnonzero(best > -np.inf)}
@@ -36,14 +36,14 @@ def tops(rows: Readings, at: int) -> Answer:
 def counts(rows: Readings, at: int) -> Answer:
     """How many rows each key had in the five minutes before the last full minute."""
     last = at // MINUTE_MS * MINUTE_MS
-    keys, _ = _valid(rows, last, WINDOW_MS)
+    keys, _ = valid(rows, last, WINDOW_MS)
     found = np.bincount(keys, minlength=KEYS)
     return {int(k): float(found[k]) for k in np.flatnonzero(found)}
 
 
 def pairs(left: Readings, right: Readings, at: int) -> Answer:
     """The sum of both values over each key's pairs of rows of the last five seconds."""
-    (a, x), (b, y) = _valid(left, at, BAND_MS), _valid(right, at, BAND_MS)
+    (a, x), (b, y) = valid(left, at, BAND_MS), valid(right, at, BAND_MS)
     n, m = np.bincount(a, minlength=KEYS), np.bincount(b, minlength=KEYS)
     total = np.bincount(a, x, KEYS) * m + np.bincount(b, y, KEYS) * n
     return {int(k): float(total[k]) for k in np.flatnonzero(n * m)}
@@ -66,8 +66,9 @@ def pairs_in_band(left: Readings, right: Readings) -> int:
     return int((upto - before).sum())
 
 
-def _valid(
+def valid(
     rows: Readings, at: int, size: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The keys and values of the rows of the last ``size`` milliseconds."""
     mask = (rows.at <= at) & (at < rows.at + size)
     return rows.key[mask], rows.value[mask]

@@ -44,23 +44,26 @@ class Readings:
         return Readings(self.path, self.apart, files, *mine)
 
 
-def readings(path: Path, seed: int, rows: int, files: int, per_ms: int = 1) -> Readings:
+def readings(
+    path: Path, seed: int, rows: int, files: int, per_ms: int = 1, keys: int = KEYS
+) -> Readings:
     """Makes the files, and gives what is in them."""
     chance = np.random.default_rng(seed)
     place = np.arange(rows, dtype=np.int64) // per_ms
     at = np.maximum(0, place - chance.integers(0, LATE_MS + 1, rows)) + START_MS
-    key = chance.integers(0, KEYS, rows)
+    key = chance.integers(0, keys, rows)
     value = np.round(chance.random(rows) * 100, 3)
     apart = path.with_name(f"{path.name}-apart")
     times = pa.array(at.astype("datetime64[ms]")).cast(pa.string())
     table = pa.table({"k": key, "v": value, "at": times})
     part = rows // files
-    _write(path, [table.slice(number * part, part) for number in range(files)])
-    _write(apart, [table.take(pa.array(np.arange(first, rows, 2))) for first in (0, 1)])
+    written(path, [table.slice(number * part, part) for number in range(files)])
+    written(apart, [table.take(pa.array(np.arange(first, rows, 2))) for first in (0, 1)])
     return Readings(path, apart, files, key, value, at)
 
 
-def _write(path: Path, parts: list[pa.Table]) -> None:
+def written(path: Path, parts: list[pa.Table]) -> None:
+    """Writes files of CSV, the oldest first."""
     path.mkdir(parents=True, exist_ok=True)
     options = pc.WriteOptions(include_header=False, quoting_style="none")
     for number, part in enumerate(parts):

@@ -23,7 +23,7 @@ FILES, BATCHES = 10, 2
 
 TARGETS = {
     ("mean", "flink"): 5.0,
-    ("mean", "floor"): 1 / 1.6,
+    ("mean", "floor"): 1 / 1.3,
     ("top", "flink"): 5.0,
     ("top", "floor"): 1 / 1.6,
     ("join", "flink"): 2.0,

@@ -50,7 +50,7 @@ def checked(
         at = first + int((last - first) * part)
         expected = case.expected(*streams, at)
         found = _found(case, query, at)
-        if not _same(found, expected):
+        if not same(found, expected):
             raise InternalError("wrong-answer", f"{case.name} is wrong at {at} ms")
         compared += len(expected)
     return compared
@@ -109,7 +109,8 @@ def _found(case: Case, query: Query, at: int) -> Answer:
     return {row.k: row.x for row in rows.collect()}
 
 
-def _same(found: Answer, expected: Answer) -> bool:
+def same(found: Answer, expected: Answer) -> bool:
+    """Whether two answers agree, but for the last digits."""
     return found.keys() == expected.keys() and all(
         math.isclose(found[key], value, rel_tol=1e-9) for key, value in expected.items()
     )

@@ -18,7 +18,7 @@ def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -
 
     Every answer is checked before a figure is taken. With two million rows it takes minutes.
     """
-    from ebbtide.bench import drift, speed, steps
+    from ebbtide.bench import drift, pipelines, speed, steps
     from ebbtide.bench.figures import as_json, as_table
     from ebbtide.spark.session import start_spark
 
@@ -28,6 +28,7 @@ def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -
         try:
             figures = [
                 *speed.measured(spark, Path(work), rows, repeats, _say, peer),
+                *pipelines.measured(spark, Path(work), rows, repeats, _say),
                 *steps.measured(spark, Path(work), _say),
                 *drift.measured(spark, Path(work), rows, _say),
             ]

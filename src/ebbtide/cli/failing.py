@@ -32,6 +32,8 @@ _USERS = frozenset(
         "not-a-source",
         "query-differs",
         "shards-differ",
+        "source-renamed",
+        "sources-frozen",
         "state-in-use",
         "unknown-format",
         "unreadable-path",

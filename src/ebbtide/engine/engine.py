@@ -31,9 +31,9 @@ from ebbtide.errors import EbbtideError, QueryError, SourceError, UnsupportedErr
 from ebbtide.optimizer import optimise
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
-from ebbtide.sql.catalog import Catalog, Entry, StreamEntry, TableEntry, near
+from ebbtide.sql.catalog import Catalog, Entry, FileSource, StreamEntry, TableEntry, near
 from ebbtide.sql.parser import parse, parse_query
-from ebbtide.sql.syntax import Statement
+from ebbtide.sql.syntax import CreateStream, CreateTable, Statement
 from ebbtide.store.clock import Clock, system_clock
 from ebbtide.store.feed_log import Advance, Fed, FeedLog, fed_rows
 from ebbtide.store.program import root_of_program
@@ -276,6 +276,7 @@ class Engine:
             bound = bind(statement, self.catalog)
             match bound:
                 case Declared():
+                    _check_files(statement)
                     self.catalog = bound.catalog
                     self.declared.append(statement.span.text)
                     return None
@@ -346,6 +347,19 @@ def _check_name(name: str) -> None:
         raise QueryError(
             "bad-name", f'"{name}" cannot name a query', hint="use letters, digits, _, - and ."
         )
+
+
+def _check_files(statement: Statement) -> None:
+    if isinstance(statement, CreateStream | CreateTable) and statement.files is not None:
+        from ebbtide.spark.sources import check_files
+
+        files = statement.files
+        try:
+            source = FileSource(files.path, files.format.text, files.options)
+            check_files(statement.name.text, source)
+        except EbbtideError as error:
+            span = files.format.span if error.code == "unknown-format" else files.span
+            raise error.with_span(span) from None
 
 
 def _known_transport(name: str) -> str:

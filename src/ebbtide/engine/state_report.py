@@ -95,7 +95,8 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
                 keeps = rule_text(operator, node, layout.name, lowered.declarations)
                 gone = _gone(node, layout.name, segments)
                 timed = not layout.newest
-                yield Holding(name, what, layout.name, segments, keeps, gone, timed)
+                known = name.removeprefix(f"{query.name}.")
+                yield Holding(known, what, layout.name, segments, keeps, gone, timed)
 
 
 def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:

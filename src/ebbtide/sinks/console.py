@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from sys import stdout
 from typing import Any, ClassVar
 
 
@@ -16,10 +16,10 @@ class Console:
 
     def write(self, frame: Any, step: int) -> None:
         """Shows a step."""
-        stdout.write(f"step {step}\n")
+        sys.stdout.write(f"step {step}\n")
         if hasattr(frame, "orderBy"):
             frame.drop("step").orderBy("valid_from", "valid_to").show(self.rows, truncate=False)
             return
         ordered = frame.sort_by([("valid_from", "ascending"), ("valid_to", "ascending")])
         for row in ordered.drop_columns(["step"]).slice(0, self.rows).to_pylist():
-            stdout.write(f"{'  '.join(f'{name}: {value}' for name, value in row.items())}\n")
+            sys.stdout.write(f"{'  '.join(f'{name}: {value}' for name, value in row.items())}\n")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.spark.session import listing_here
 from ebbtide.spark.types import spark_type
 from ebbtide.store.journal import Journal
 from ebbtide.store.readers import View, missing_output
@@ -71,7 +72,9 @@ def _read(spark: SparkSession, schema: Schema, files: list[str]) -> DataFrame:
     if not files:
         return spark.createDataFrame([], f"{layout}, step BIGINT")
     step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
-    return spark.read.schema(layout).parquet(*files).withColumn("step", step.cast("bigint"))
+    with listing_here(spark):
+        rows = spark.read.schema(layout).parquet(*files)
+    return rows.withColumn("step", step.cast("bigint"))
 
 
 def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame:
@@ -85,7 +88,8 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
         files = [f"{root}/{file.file}" for file in written]
         if files:
             step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
-            rows = spark.read.schema(layout).parquet(*files)
+            with listing_here(spark):
+                rows = spark.read.schema(layout).parquet(*files)
             rows = rows.withColumn("step", step.cast("bigint")).withColumn("query", F.lit(query))
             found = rows if found is None else found.union(rows)
     if found is None:

@@ -14,7 +14,10 @@ from collections.abc import Callable
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from ebbtide.spark.sources import arrow_arrivals
+from ebbtide.spark.arrivals import arrow_arrivals
+from ebbtide.spark.checkpoint import HEARTBEAT_NAME
+from ebbtide.spark.private import within
+from ebbtide.spark.session import source_session
 from ebbtide.spark.tagged_rows import TAG, Shape
 
 if TYPE_CHECKING:
@@ -28,12 +31,13 @@ def heartbeat_rows(spark: SparkSession, shape: Shape) -> DataFrame:
     """A row every second, as the table of arrivals has them: a tag, and nothing else."""
     from pyspark.sql import functions as F
 
-    rate = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
+    rate = source_session(spark, local=True).readStream.name(HEARTBEAT_NAME).format("rate")
+    beats = rate.option("rowsPerSecond", 1).option("numPartitions", 1).load()
     columns = [
         F.lit(HEARTBEAT if field.name == TAG else None).cast(field.dataType).alias(field.name)
         for field in arrow_arrivals(spark, shape, []).schema
     ]
-    return rate.load().select(*columns)
+    return within(spark, beats).select(*columns)
 
 
 class Waiting:

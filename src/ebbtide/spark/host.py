@@ -15,10 +15,12 @@ from ebbtide.dataflow.plan import Dataflow
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink
 from ebbtide.spark import answers
+from ebbtide.spark.arrivals import arrivals_of, arrow_arrivals
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import sinking, translated
+from ebbtide.spark.rows_at_hand import fed_table, given_table
 from ebbtide.spark.session import start_spark, step_settings
-from ebbtide.spark.sources import arrivals_of, arrow_arrivals, fed_table, given_table, read_files
+from ebbtide.spark.sources import open_files
 from ebbtide.spark.transport import SparkTransport
 from ebbtide.sql.catalog import FileSource
 from ebbtide.store.clock import Clock
@@ -99,7 +101,7 @@ class SparkHost:
     def files(
         self, files: FileSource, declaration: Declaration, zone: str, streaming: bool
     ) -> DataFrame:
-        return read_files(self.spark, files, declaration, zone, streaming)
+        return open_files(self.spark, files, declaration, zone, streaming)
 
     def run(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,6 +38,48 @@ def zipped(spark: SparkSession, left: DataFrame, right: DataFrame, partitions: i
         spark._jsparkSession.sparkContext(), several, partitions, _any_tag(jvm)
     )
     return _table(spark, rows, left)
+
+
+def is_local(spark: SparkSession, path: str) -> bool:
+    """Whether a path is of this machine's file system, as Spark understands it."""
+    jvm: Any = spark._jvm
+    found = jvm.org.apache.hadoop.fs.Path(path)
+    system = found.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    return str(system.getUri().getScheme()) == "file"
+
+
+def own_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A session like another, with settings of its own, which nobody else sees."""
+    from pyspark.sql import SparkSession as Session
+
+    own = Session(spark.sparkContext, spark._jsparkSession.cloneSession())
+    for name, value in settings.items():
+        own.conf.set(name, value)
+    return own
+
+
+def within(spark: SparkSession, frame: DataFrame) -> DataFrame:
+    """A DataFrame of another session as one of this; its streams still read by the other."""
+    from pyspark.sql import DataFrame as Table
+
+    jvm: Any = spark._jvm
+    plan = frame._jdf.queryExecution().analyzed()
+    rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
+    return Table(rows, spark)
+
+
+def stream_names(frame: DataFrame) -> tuple[str | None, ...]:
+    """The names in checkpoints of the streams that a DataFrame reads, in Spark's order."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    read = (leaf for leaf in map(leaves.apply, range(leaves.size())) if leaf.isStreaming())
+    return tuple(_stream_name(leaf) for leaf in read)
+
+
+def _stream_name(leaf: Any) -> str | None:
+    if leaf.getClass().getSimpleName() not in ("StreamingRelation", "StreamingRelationV2"):
+        return None
+    name = leaf.sourceIdentifyingName().nameOpt()
+    return str(name.get()) if name.isDefined() else None
 
 
 def _any_tag(jvm: Any) -> Any:

@@ -5,9 +5,9 @@ Law: a batch is a step.  One that comes again after a crash is the step that was
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,16 @@ from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink
+from ebbtide.spark.arrivals import arrivals_of
+from ebbtide.spark.checkpoint import HEARTBEAT_NAME, agreed, checkpoint_of, source_name
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import disk_full, is_full
 from ebbtide.spark.heartbeat import HEARTBEAT, Waiting, heartbeat_rows
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.listener import Ids, Listeners
-from ebbtide.spark.sources import arrivals_of
-from ebbtide.spark.tagged_rows import TAG
+from ebbtide.spark.private import stream_names
+from ebbtide.spark.session import by_names
+from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.store.clock import Clock
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest
@@ -55,23 +58,34 @@ class SparkRun(Run):
 
     def stream(self, frames: Mapping[int, DataFrame], trigger: dict[str, Any]) -> None:
         """Sets Structured Streaming off on the streams, and on the heartbeat if there is one."""
+        from pyspark.sql import DataFrame
+
         spark, lowered = self._host.spark, self.program.lowered
         shape = Entry(lowered).shape
-        # The heartbeat comes last: where sources have no names, their order is in the checkpoint.
-        rows = [
-            arrivals_of(frame, shape, number, lowered.declarations[number])
-            for number, frame in sorted(frames.items())
-        ]
+        tables = dict(frames)
         if self.program.beats:
-            rows.append(heartbeat_rows(spark, shape))
-        union = rows[0]
-        for more in rows[1:]:
-            union = union.union(more)
-        writer = union.writeStream.queryName(self.name).foreachBatch(self.batch)
-        writer = writer.option("checkpointLocation", os.path.join(self.root, "checkpoint"))
-        if trigger:
-            writer = writer.trigger(**trigger)
-        self.streaming = writer.start()
+            tables[HEARTBEAT] = heartbeat_rows(spark, shape)
+        numbers = {self._name(number): number for number in tables}
+        names = {name: stream_names(tables[number]) for name, number in numbers.items()}
+        known = agreed(self.root, self.name, names)
+        with by_names(spark, known.named):
+            arrivals = [self._arrivals(tables, numbers[name], shape) for name in known.sources]
+            writer = reduce(DataFrame.union, arrivals).writeStream.queryName(self.name)
+            writer = writer.foreachBatch(self.batch)
+            writer = writer.option("checkpointLocation", checkpoint_of(self.root))
+            if trigger:
+                writer = writer.trigger(**trigger)
+            self.streaming = writer.start()
+
+    def _name(self, number: int) -> str:
+        if number == HEARTBEAT:
+            return HEARTBEAT_NAME
+        return source_name(self.program.lowered.declarations[number].name)
+
+    def _arrivals(self, tables: Mapping[int, DataFrame], number: int, shape: Shape) -> DataFrame:
+        if number == HEARTBEAT:
+            return tables[number]
+        return arrivals_of(tables[number], shape, number, self.program.lowered.declarations[number])
 
     @property
     def active(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ebbtide.config import share_python_with_workers
 from ebbtide.spark.java import find_java
+from ebbtide.spark.private import own_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,6 +41,14 @@ STEP_SETTINGS = {
 _UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 
 
+# Sources have names in the checkpoint; while this is set, none can be read without one.
+_NAMED = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
+
+# With more files than this Spark lists them by a job, which for files of this machine takes far
+# longer than to look at them.
+_LISTED_HERE = {"spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1)}
+
+
 @contextmanager
 def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
     """Some settings for a while; then those that were there before."""
@@ -62,6 +71,26 @@ def step_settings(spark: SparkSession, shards: int) -> AbstractContextManager[No
 def unsized_batches(spark: SparkSession) -> AbstractContextManager[None]:
     """Batches for Python are limited by their rows alone, which must be of a fixed size."""
     return _settings(spark, _UNSIZED)
+
+
+def by_names(spark: SparkSession, named: bool) -> AbstractContextManager[None]:
+    """Whether a query on streams that starts inside goes by the names of its sources."""
+    return _settings(spark, {_NAMED: "true" if named else "false"})
+
+
+def listing_here(spark: SparkSession) -> AbstractContextManager[None]:
+    """Files of this machine are looked at, many or few, without a job."""
+    return _settings(spark, _LISTED_HERE)
+
+
+def source_session(spark: SparkSession, local: bool) -> SparkSession:
+    """A session for a stream of ours: it has a name, and its files are listed without a job if
+    they are all of this machine.
+
+    A stream goes by the settings of the session that reads it for as long as it runs, and those
+    of a user's session are not ours to keep.
+    """
+    return own_session(spark, {_NAMED: "true", **(_LISTED_HERE if local else {})})
 
 
 def start_spark(

@@ -28,8 +28,6 @@ from ebbtide.sql.types import data_type
 
 __all__ = ["DeclarationParser"]
 
-_FORMATS = ("json", "csv", "parquet")
-
 
 class DeclarationParser(QueryParser):
     """Reads declarations."""
@@ -139,14 +137,11 @@ class DeclarationParser(QueryParser):
     def _files(self, first: Token) -> Files:
         path = self.string("the path of the files")
         self.need("FORMAT")
-        format_ = self._curr.text.lower()
-        if format_ not in _FORMATS:
-            raise self.fault(
-                "unknown-format",
-                f'there is no format "{self._found() if self._curr else ""}"',
-                hint=f"the formats are {', '.join(_FORMATS)}",
-            )
+        word = self._curr
+        if not word or not word.text.isidentifier():
+            raise self.unexpected("the name of a format")
         self._advance()
+        format_ = Name(word.text.lower(), self.span(word, word))
         options: list[tuple[str, str]] = []
         if self.take("OPTIONS"):
             self.need_token(TokenType.L_PAREN, "(")

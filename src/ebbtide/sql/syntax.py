@@ -85,7 +85,7 @@ class Files:
     """FROM FILES 'path' FORMAT format OPTIONS (key 'value', ...); the format in lower case."""
 
     path: str
-    format: str
+    format: Name
     options: tuple[tuple[str, str], ...]
     span: Span = field(compare=False, repr=False)
 

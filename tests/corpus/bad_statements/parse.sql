@@ -591,10 +591,9 @@ CREATE STREAM s (a INT) TIME a;
 -- span: data
 CREATE STREAM s (a INT) FROM FILES data FORMAT json;
 
--- code: unknown-format
--- span: xml
--- hint: the formats are json, csv, parquet
-CREATE STREAM s (a INT) FROM FILES 'data' FORMAT xml;
+-- code: syntax
+-- span: 3
+CREATE STREAM s (a INT) FROM FILES 'data' FORMAT 3;
 
 -- code: syntax
 -- span:

@@ -24,7 +24,7 @@ from ebbtide.core.types import (
     DecimalType,
 )
 from ebbtide.errors import SourceError
-from ebbtide.spark.parquet import ParquetRows, fitted
+from ebbtide.spark.sources.parquet import ParquetRows, fitted
 
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 PLAIN = dt.datetime(2026, 1, 1, 12)

@@ -217,4 +217,4 @@ def _length(period: Period | None) -> int | None:
 
 
 def _files(files: Files | None) -> FileSource | None:
-    return None if files is None else FileSource(files.path, files.format, files.options)
+    return None if files is None else FileSource(files.path, files.format.text, files.options)

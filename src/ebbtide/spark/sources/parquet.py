@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -27,10 +27,15 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant, is_finite
 from ebbtide.core.types import TimestampType, Type
 from ebbtide.errors import QueryError, SourceError
-from ebbtide.spark.types import border_type, spark_type
+from ebbtide.spark.private import is_local
+from ebbtide.spark.reading import FILE_OPTIONS, declared_columns, read
+from ebbtide.spark.types import border_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from ebbtide.core.declaration import Declaration
+    from ebbtide.sql.catalog import FileSource
 
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _ROWS = 65536
@@ -38,25 +43,26 @@ _PART = re.compile(r"([^/=]+)=([^/]*)(?=/)")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-def read_parquet(
-    spark: SparkSession,
-    path: str,
-    schema: Schema,
-    options: dict[str, str],
-    zone: str,
-    malformed: str,
-    streaming: bool,
-) -> DataFrame:
-    """The rows of the files below a path; what is no row stands in the column ``malformed``."""
-    reader: Any = spark.readStream if streaming else spark.read
-    found = reader.format("binaryFile").schema(_FILES).options(**options).load(path)
-    # Only a file that workers cannot open by themselves travels through Spark.
-    needed = ["path"] if _is_local(spark, path) else ["path", "content"]
-    columns = [f"`{column.name}` {spark_type(column.type)}" for column in schema]
-    rows: DataFrame = found.select(*needed).mapInArrow(
-        ParquetRows(schema, zone), ", ".join([*columns, f"{malformed} STRING"])
-    )
-    return rows
+class Parquet:
+    """Parquet, found by Spark and read by Arrow."""
+
+    word: ClassVar[str] = "parquet"
+    options: ClassVar[frozenset[str]] = FILE_OPTIONS
+
+    def open(
+        self,
+        spark: SparkSession,
+        files: FileSource,
+        declaration: Declaration,
+        zone: str,
+        streaming: bool,
+    ) -> DataFrame:
+        """The rows of the files."""
+        found = read(spark, "binaryFile", files, _FILES, declaration, streaming, {})
+        # Only a file that workers cannot open by themselves travels through Spark.
+        needed = ["path"] if is_local(spark, files.path) else ["path", "content"]
+        rows = ParquetRows(declaration.schema, zone)
+        return found.select(*needed).mapInArrow(rows, declared_columns(declaration))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +184,3 @@ def _text(batch: Any, row: int) -> str:
         (name, batch.column(i)[row].as_py()) for i, name in enumerate(batch.schema.names)
     )
     return json.dumps(dict(values), default=str)
-
-
-def _is_local(spark: SparkSession, path: str) -> bool:
-    found = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
-    system = found.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
-    return str(system.getUri().getScheme()) == "file"

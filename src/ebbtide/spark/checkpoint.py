@@ -1,0 +1,137 @@
+"""Which sources Spark's checkpoint of a program knows: by their names, or by their order.
+
+Law: a source that goes on finds its own offsets, and no other source does.  Where all sources have
+names, Spark keeps offsets by name: sources may change places, and others may come.  Where some
+DataFrame has none, or two share one, it keeps them by their order: the order of the first start
+stays, and the set of sources is frozen.  A checkpoint cannot change from one to the other.
+
+Files and the heartbeat are named here; who gives DataFrames names them with Spark's own ``name``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ebbtide.errors import StateError
+from ebbtide.store.files import replace
+
+HEARTBEAT_NAME = "heartbeat_x_"
+"""No source has this name: an escape has a number behind its x."""
+
+_FILE = "sources.json"
+_OTHER = re.compile(r"[^a-z0-9_]|_(?=x)")
+
+Names = tuple[str | None, ...]
+"""The names of the streams that one source is made of; None for one without."""
+
+
+def source_name(name: str) -> str:
+    """A name for Spark, which takes ASCII letters, digits and underscores: different for different
+    sources, and the same in upper and lower case.
+
+    >>> source_name("Road_traffic")
+    'road_traffic'
+    >>> source_name("a b"), source_name("a_x20_b"), source_name("größe")
+    ('a_x20_b', 'a_x5f_x20_b', 'gr_xf6_sse')
+    """
+    return _OTHER.sub(lambda found: f"_x{ord(found[0]):x}_", name.casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a checkpoint knows: whether it goes by names, and its sources in their order."""
+
+    named: bool
+    sources: Mapping[str, Names]
+
+
+def checkpoint_of(root: str) -> str:
+    """Where Spark has the checkpoint of a program."""
+    return os.path.join(root, "checkpoint")
+
+
+def agreed(root: str, program: str, wanted: Mapping[str, Names]) -> Known:
+    """The sources of a program that starts, in the order in which its checkpoint has them.
+
+    What would let Spark take the rows of one source for those of another, or take them again, is
+    refused.
+    """
+    now = Known(_all_named(wanted), dict(wanted))
+    begun = os.path.isdir(f"{checkpoint_of(root)}/offsets")
+    known = _read(root) if begun else None
+    if known is None:
+        # A checkpoint of which nothing is known is older than names.
+        agreement = Known(False, now.sources) if begun else now
+    elif known.named:
+        _check_names(known, now)
+        agreement = now
+    else:
+        _check_frozen(program, known, now)
+        agreement = Known(False, {name: wanted[name] for name in known.sources})
+    if agreement != known:
+        replace(f"{root}/{_FILE}", json.dumps(asdict(agreement), indent=1) + "\n")
+    return agreement
+
+
+def _all_named(sources: Mapping[str, Names]) -> bool:
+    names = [name for streams in sources.values() for name in streams]
+    return None not in names and len(set(names)) == len(names)
+
+
+def _read(root: str) -> Known | None:
+    path = f"{root}/{_FILE}"
+    if not os.path.exists(path):
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        return Known(told["named"], {name: tuple(s) for name, s in told["sources"].items()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StateError(
+            "damaged-program",
+            f'"{path}" cannot be read',
+            detail=str(error).partition("\n")[0],
+            hint="restore the directory, or start under another name",
+        ) from error
+
+
+def _check_names(known: Known, now: Known) -> None:
+    for name, streams in now.sources.items():
+        before = known.sources.get(name, streams)
+        if streams != before or None in streams:
+            raise StateError(
+                "source-renamed",
+                f'the DataFrame of "{name}" has another name for Spark than before',
+                detail=f"it was {_told(before)}, and is {_told(streams)}",
+                hint=f'spark.readStream.name("{before[0]}")' if before[0] else None,
+            )
+    if not now.named:
+        raise StateError(
+            "source-renamed",
+            "two streams have the same name for Spark",
+            detail=", ".join(f"{name}: {_told(read)}" for name, read in now.sources.items()),
+            hint="give each DataFrame a name of its own",
+        )
+
+
+def _check_frozen(program: str, known: Known, now: Known) -> None:
+    same = known.sources.keys() == now.sources.keys()
+    if same and all(len(known.sources[n]) == len(s) for n, s in now.sources.items()):
+        return
+    unnamed = [name for name, streams in known.sources.items() if None in streams]
+    why = f"{', '.join(unnamed)} without a name" if unnamed else "two streams of one name"
+    raise StateError(
+        "sources-frozen",
+        f'no source can be added to "{program}", and none removed',
+        detail=f"it was first started with {why}, so its checkpoint goes by the order of "
+        f"{', '.join(known.sources)}",
+        hint="name every DataFrame with spark.readStream.name(...), and start under another name",
+    )
+
+
+def _told(streams: Names) -> str:
+    return ", ".join(name or "without a name" for name in streams)

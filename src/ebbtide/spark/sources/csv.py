@@ -1,0 +1,74 @@
+"""Values with commas between them, below a line with the names of the columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ebbtide.spark.reading import FILE_OPTIONS, read_permissively
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ebbtide.core.declaration import Declaration
+    from ebbtide.sql.catalog import FileSource
+
+
+class Csv:
+    """Spark's CSV; columns are found by their names."""
+
+    word: ClassVar[str] = "csv"
+    options: ClassVar[frozenset[str]] = FILE_OPTIONS | {
+        "charToEscapeQuoteEscaping",
+        "charset",
+        "codec",
+        "columnPruning",
+        "comment",
+        "compression",
+        "dateFormat",
+        "delimiter",
+        "emptyValue",
+        "enableDateTimeParsingFallback",
+        "encoding",
+        "enforceSchema",
+        "escape",
+        "escapeQuotes",
+        "extension",
+        "header",
+        "ignoreLeadingWhiteSpace",
+        "ignoreTrailingWhiteSpace",
+        "inferSchema",
+        "inputBufferSize",
+        "lineSep",
+        "locale",
+        "maxCharsPerColumn",
+        "maxColumns",
+        "multiLine",
+        "nanValue",
+        "negativeInf",
+        "nullValue",
+        "positiveInf",
+        "preferDate",
+        "quote",
+        "quoteAll",
+        "samplingRatio",
+        "sep",
+        "singleVariantColumn",
+        "timeFormat",
+        "timeZone",
+        "timestampFormat",
+        "timestampNTZFormat",
+        "unescapedQuoteHandling",
+    }
+
+    def open(
+        self,
+        spark: SparkSession,
+        files: FileSource,
+        declaration: Declaration,
+        zone: str,
+        streaming: bool,
+    ) -> DataFrame:
+        """The rows of the files."""
+        # A file whose header has other names is no file of this source.
+        defaults = {"timeZone": zone, "header": "true", "enforceSchema": "false"}
+        return read_permissively(spark, self.word, files, declaration, streaming, defaults)

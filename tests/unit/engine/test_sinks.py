@@ -1,0 +1,116 @@
+"""Sinks of one's own, in this process: an object with ``write``, or a module with a ``word``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from ebbtide import Engine, sinks
+from ebbtide.engine.query import Query
+from ebbtide.errors import QueryError, SourceError
+
+MODULE = """
+class Tally:
+    word = "tally"
+    steps = []
+
+    def write(self, frame, step):
+        self.steps.append((step, frame.num_rows))
+"""
+
+
+class Ledger:
+    """Keeps each step under its number; may be told to fail."""
+
+    def __init__(self) -> None:
+        self.steps: dict[int, list[Any]] = {}
+        self.calls: list[int] = []
+        self.broken = False
+
+    def write(self, frame: Any, step: int) -> None:
+        self.calls.append(step)
+        if self.broken:
+            raise OSError("no room")
+        self.steps[step] = frame.to_pylist()
+
+
+def query_at(path: Path) -> Query:
+    engine = Engine(path, transport="local")
+    engine.execute("CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    return engine.query("SELECT a FROM s [RANGE 5 SECONDS]", "mine")
+
+
+def step(query: Query, a: int, second: int) -> None:
+    query.engine.feed("s", [(a, second * 1_000_000)])
+    query.engine.step()
+
+
+def test_an_object_with_write_gets_every_step_once(tmp_path: Path) -> None:
+    query, ledger = query_at(tmp_path), Ledger()
+    query.start(sink=ledger)
+    step(query, 1, 1)
+    query.engine.step()  # nothing came
+    step(query, 2, 2)
+    assert ledger.calls == [0, 1, 2]
+    assert [
+        [(row["a"], row["diff"], row["step"]) for row in ledger.steps[s]] for s in range(3)
+    ] == [
+        [(1, 1, 0)],
+        [],
+        [(2, 1, 2)],
+    ]
+    assert list(ledger.steps[0][0]) == ["a", "valid_from", "valid_to", "diff", "step"]
+    query.engine.stop()
+
+
+def test_a_sink_that_fails_gets_its_step_before_the_next(tmp_path: Path) -> None:
+    query, ledger = query_at(tmp_path), Ledger()
+    query.start(sink=ledger)
+    ledger.broken = True
+    with pytest.raises(SourceError, match="Ledger") as caught:
+        step(query, 1, 1)
+    assert caught.value.code == "sink-failed"
+    query.engine.stop()
+    again = query_at(tmp_path)
+    ledger.broken = False
+    again.start(sink=ledger)
+    assert sorted(ledger.steps) == [0]
+    step(again, 2, 2)
+    assert ledger.calls == [0, 0, 1]
+    again.engine.stop()
+
+
+def test_a_new_file_is_a_new_sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tally.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.setattr(sinks, "__path__", [*sinks.__path__, str(tmp_path)])
+    query = query_at(tmp_path / "state")
+    query.start(sink="tally")
+    step(query, 1, 1)
+    assert sinks.Tally.steps == [(0, 1)]
+    query.engine.stop()
+    with pytest.raises(QueryError, match="'console', 'noop', 'tally'"):
+        query_at(tmp_path / "other").start(sink="tallyho")
+
+
+def test_nothing_is_written_for_who_wants_no_rows(tmp_path: Path) -> None:
+    class Counter(Ledger):
+        wants_rows: ClassVar[bool] = False
+
+    query, counter = query_at(tmp_path), Counter()
+    run = query.start(sink=counter, archive=False)
+    step(query, 1, 1)
+    assert not Path(run.root, "output").exists()
+    assert counter.calls == []
+    query.engine.stop()
+
+
+def test_the_console_is_what_the_standard_output_is_now(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = query_at(tmp_path)
+    query.start(sink="console")
+    step(query, 1, 1)
+    assert capsys.readouterr().out.startswith("step 0\na: 1  valid_from: ")
+    query.engine.stop()
