@@ -1,6 +1,6 @@
 """Write `requirements.lock`: an exact version for everything that a working tree installs.
 
-pip resolves what `pyproject.toml` asks for (the dependencies, every extra and every group) as for
+pip resolves what `pyproject.toml` asks for (the dependencies and every group) as for
 an empty environment, without installing anything, and this keeps the names and versions.
 Indexes, paths and hashes stay out, so that the file says the same wherever it is made.
 """
@@ -39,7 +39,6 @@ def wanted(pyproject: dict) -> list[str]:
     """Every requirement that `pyproject.toml` states."""
     lists = [
         pyproject["project"]["dependencies"],
-        *pyproject["project"]["optional-dependencies"].values(),
         *pyproject["dependency-groups"].values(),
     ]
     return sorted({requirement for each in lists for requirement in each})

@@ -1,7 +1,10 @@
 """Queries as SQL, analysed: for tests of what the compiler proves."""
 
+from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, analyse, check, explain
 from ebbtide.analysis.explain import Explanation
+from ebbtide.errors import Span
+from ebbtide.optimizer import optimise, written
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind_query, execute
 from ebbtide.sql.bound import BoundQuery
@@ -26,17 +29,22 @@ class World:
     def analysed(self, sql: str) -> Analysis:
         """What is proved about a query."""
         bound = self.bound(sql)
-        return analyse(bound.plan, bound.emit)
+        return analyse(optimise(bound.plan), bound.emit)
 
     def checked(self, sql: str) -> Analysis:
         """The same, or the error with which it is refused."""
         bound = self.bound(sql)
-        return check(bound.plan, bound.emit, bound.allow_unbounded, bound.written.span)
+        plan = optimise(bound.plan)
+
+        def place(node: Relation) -> Span | None:
+            return bound.written.span(written(bound.plan, plan, node))
+
+        return check(plan, bound.emit, bound.allow_unbounded, place)
 
     def explained(self, sql: str) -> Explanation:
         """What EXPLAIN says."""
         bound = self.bound(sql)
-        return explain(bound.plan, bound.emit)
+        return explain(optimise(bound.plan), bound.emit)
 
 
 def rules(analysis: Analysis) -> list[str]:

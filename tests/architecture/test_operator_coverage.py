@@ -13,7 +13,7 @@ from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
-from ebbtide.testing.strategies.plans import BUILDERS
+from strategies.plans import BUILDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/reference/operators.md").read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from ebbtide.core.types import BIGINT, BOOLEAN, DOUBLE, INTERVAL, STRING, Decima
 from ebbtide.core.values import Row, Value, row_key, sort_key
 from ebbtide.reference import evaluate
 from ebbtide.testing import check_aggregate, relation
-from ebbtide.testing.strategies import few_values, predicates, rows, values
 from laws import Law
+from strategies import few_values, predicates, rows, values
 
 MONEY = DecimalType(7, 2)
 NUMBERS: tuple[Type, ...] = (BIGINT, DOUBLE, MONEY)

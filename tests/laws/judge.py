@@ -26,11 +26,11 @@ from ebbtide.core.schema import schema
 from ebbtide.core.values import normalise
 from ebbtide.reference import evaluate
 from ebbtide.testing import rows_to_text
-from ebbtide.testing.strategies import plans, relations
 from laws import Law
 from laws.duckdb_scalar import Unjudged, rows
 from laws.duckdb_sql import query
 from laws.reducibility import POINTWISE
+from strategies import plans, relations
 
 FIRST = schema(x="BIGINT", y="BOOLEAN")
 SECOND = schema(x="BIGINT", word="STRING", d="DOUBLE")

@@ -16,9 +16,9 @@ from ebbtide.core.schema import schema
 from ebbtide.core.time import NEG_INF
 from ebbtide.reference import evaluate
 from ebbtide.testing.assertions import assert_snapshot_equal
-from ebbtide.testing.strategies import plans, relations
-from ebbtide.testing.strategies.temporal import MULTIPLYING_FACTS, TO_FACTS
 from laws import Law
+from strategies import plans, relations
+from strategies.temporal import MULTIPLYING_FACTS, TO_FACTS
 
 POINTWISE: tuple[type[Relation], ...] = get_args(Pointwise)
 FIRST = schema(x="BIGINT", y="BOOLEAN")

@@ -23,9 +23,9 @@ from ebbtide.core.change import Change, snapshot
 from ebbtide.core.types import BOOLEAN
 from ebbtide.core.values import Row
 from ebbtide.reference import evaluate
-from ebbtide.testing.strategies import relations
 from laws import Law
 from laws.worlds import NOW, ROW, A, S, equation, worlds
+from strategies import relations
 
 BEFORE = -1  # every finite time of generated data comes after this instant
 Changes = tuple[Change, ...]

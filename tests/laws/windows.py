@@ -31,10 +31,10 @@ from ebbtide.core.change import Change, snapshot
 from ebbtide.core.types import BIGINT
 from ebbtide.core.values import Row, row_key
 from ebbtide.reference import evaluate
-from ebbtide.testing.strategies import facts
-from ebbtide.testing.strategies.temporal import window_specs
 from laws import Law
 from laws.worlds import FACT, NOW, R, S, equation, mapped, where, worlds
+from strategies import facts
+from strategies.temporal import window_specs
 
 INSTANTS = range(-2, NOW + 20)
 AT = 2

@@ -16,14 +16,14 @@ from ebbtide.core.schema import Schema, schema
 from ebbtide.core.tree import rewrite
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal, relation
-from ebbtide.testing.strategies import (
+from laws import Law
+from strategies import (
     expressions,
     facts,
     join_predicates,
     predicates,
     relations,
 )
-from laws import Law
 
 ROW = schema(x="BIGINT", y="BOOLEAN")
 PAIR = ROW.qualified("l") + ROW.qualified("r")

@@ -35,9 +35,9 @@ from ebbtide.core.change import Change, consolidate, fact
 from ebbtide.core.declaration import Promise, StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, INTERVAL, TIMESTAMP
-from ebbtide.testing.simulation import Simulation
-from ebbtide.testing.strategies.arrivals import Step
+from simulation import Simulation
 from soundness import forgetting_changes_nothing, frontiers, progress_is_never_ahead
+from strategies.arrivals import Step
 
 COLUMNS = Schema((Column("k", BIGINT, False), Column("at", TIMESTAMP, False)))
 

@@ -24,7 +24,7 @@ from ebbtide.sql import parse, parse_query
 from ebbtide.sql.binder import bind_query, execute
 from ebbtide.sql.bound import BoundQuery
 from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry
-from ebbtide.testing.nexmark import Nexmark
+from nexmark_events import Nexmark
 
 NUMBERS = range(23)
 COUNT = 400

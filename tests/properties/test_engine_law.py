@@ -39,17 +39,18 @@ from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
 
 _CASES = {"quick": 20, "ci": 100, "long": 3000}[Config.from_environment().profile]
 
 
 def lowered(plan: Relation) -> Lowered:
     """The plan as the engine runs it; what it refuses by name is no case."""
-    return lower({"q": analyse(plan)})
+    return lower({"q": analyse(optimise(plan))})
 
 
 def judge(plan: Relation, seed: int, steps: int, shards: int, collects: bool) -> None:

@@ -35,13 +35,14 @@ from ebbtide.compile.pruning import all_reads
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.kernels.sweeps.appearances import steps
+from ebbtide.optimizer import optimise
 from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 from ebbtide.state.columns import ints
 from ebbtide.state.keep import ALWAYS, Keep
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Claim:
 
 def claims_of(plan: Relation) -> dict[tuple[str, str], Claim]:
     """The claims about a plan, by the operator and the area at run time."""
-    analysis = analyse(plan)
+    analysis = analyse(optimise(plan))
     lowered = lower({"q": analysis})
     operators = [o for o in lowered.physical.operators if not o.name.startswith("admission")]
     found = {}

@@ -32,6 +32,7 @@ from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.time import Instant
 from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.reference import evaluate as answer
 from ebbtide.state.batch import to_changes
 from ebbtide.state.segment import ENDS, Segment
@@ -39,9 +40,9 @@ from ebbtide.state.store import File
 from ebbtide.store.frontiers import restored
 from ebbtide.store.manifest import Manifest
 from ebbtide.testing import assert_snapshot_equal
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.plans import plans
-from ebbtide.testing.strategies.timed import timed_plans
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
+from strategies.timed import timed_plans
 
 _CASES = {"quick": 10, "ci": 60, "long": 5000}[Config.from_environment().profile]
 
@@ -63,7 +64,7 @@ def held_to(plan: Relation, history: History, shards: int, collects: bool) -> tu
     facts = kind(plan) is Kind.FACT
     output: tuple[Change, ...] = ()
     with TemporaryDirectory() as root:
-        runner = InProcess(lower({"q": analyse(plan)}), root, shards, collects)
+        runner = InProcess(lower({"q": analyse(optimise(plan))}), root, shards, collects)
         for fed in history:
             oracle.take(fed)
             manifest = runner.step(fed)

@@ -6,9 +6,9 @@ from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.analysis.keys import keys
 from ebbtide.core.change import end_points, snapshot
 from ebbtide.reference import evaluate
-from ebbtide.testing.strategies import queries
-from ebbtide.testing.strategies.arrivals import PROMISED
 from soundness import cases, classes_keep_their_definitions, thorough
+from strategies import queries
+from strategies.arrivals import PROMISED
 
 
 @thorough

@@ -11,6 +11,7 @@ from ebbtide.analysis.explain import explained
 from ebbtide.compile.lowering import lower
 from ebbtide.engine.state_report import INPUTS, areas_of, rule_text
 from ebbtide.errors import UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundQuery, Declared
@@ -34,7 +35,7 @@ def analyses() -> Iterator[Analysis]:
                 case Declared(catalog=later):
                     catalog = later
                 case BoundQuery() as query:
-                    yield analyse(query.plan, query.emit)
+                    yield analyse(optimise(query.plan), query.emit)
                 case _:
                     pass
 

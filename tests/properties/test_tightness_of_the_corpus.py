@@ -31,6 +31,7 @@ from ebbtide.core.change import Change, consolidate, fact
 from ebbtide.core.time import DAY, HOUR, INF, MINUTE, SECOND
 from ebbtide.core.tree import find
 from ebbtide.core.types import DecimalType, DoubleType, IntegerType, StringType, TimestampType
+from ebbtide.optimizer import optimise
 from ebbtide.reference import apply, evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
@@ -85,7 +86,7 @@ def cases() -> Iterator[Case]:
 
 def cases_of(text: str, query: BoundQuery) -> Iterator[Case]:
     """The stores of a query."""
-    for node in analyse(query.plan, query.emit).nodes():
+    for node in analyse(optimise(query.plan), query.emit).nodes():
         if isinstance(node.relation, JUDGED) and all(map(is_linear, node.inputs)):
             yield from (Case(text, node, store) for store in node.stores if is_bounded(store))
 

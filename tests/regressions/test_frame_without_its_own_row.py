@@ -16,8 +16,8 @@ from ebbtide.core.declaration import Promise, StreamDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import NEG_INF
 from ebbtide.core.types import TIMESTAMP
-from ebbtide.testing.strategies.arrivals import Step
 from soundness import forgetting_changes_nothing, what_has_passed_stays
+from strategies.arrivals import Step
 
 BIDS = Stream(
     StreamDeclaration("bids", Schema((Column("at", TIMESTAMP, False),)), promises=(Promise("at"),))

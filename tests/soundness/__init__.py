@@ -17,7 +17,6 @@ from ebbtide.analysis.formula.progress import Bound, evaluate
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.keep_rules import behind
 from ebbtide.analysis.monotonicity import Class
-from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.temporal.edge import FROM
 from ebbtide.analysis.temporal.sources import retentions
 from ebbtide.analysis.verdict import analyse, passing_node
@@ -26,10 +25,11 @@ from ebbtide.core.change import Change, consolidate, restrict
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.tree import find
-from ebbtide.testing.simulation import Keep, Simulation
-from ebbtide.testing.strategies import plans
-from ebbtide.testing.strategies.arrivals import PROMISED, Step, runs
-from ebbtide.testing.strategies.timed import timed_plans
+from ebbtide.optimizer import optimise
+from simulation import Keep, Simulation
+from strategies import plans
+from strategies.arrivals import PROMISED, Step, runs
+from strategies.timed import timed_plans
 
 Judge = Callable[[Relation, list[Step]], str | None]
 
@@ -42,7 +42,7 @@ thorough = settings(
 @st.composite
 def cases(draw: st.DrawFn, late: bool = True, depth: int = 3) -> tuple[Relation, list[Step]]:
     """A plan as it runs, and a run of what it reads."""
-    plan = sunk(draw(st.one_of(timed_plans(PROMISED), plans(PROMISED, depth))))
+    plan = optimise(draw(st.one_of(timed_plans(PROMISED), plans(PROMISED, depth))))
     read = {leaf for kind in (Stream, StaticTable, ChangingTable) for leaf in find(plan, kind)}
     sources = [source for source in PROMISED if source in read]
     return plan, draw(runs(sources, late=late)) if sources else []

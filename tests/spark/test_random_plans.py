@@ -35,12 +35,13 @@ from ebbtide.dataflow.step import Stepper
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.sql.bound import BoundQuery
-from ebbtide.testing.strategies.arrivals import PROMISED
-from ebbtide.testing.strategies.binary import BINARY, MULTIPLYING
-from ebbtide.testing.strategies.plans import plans
-from ebbtide.testing.strategies.temporal import TO_SNAPSHOTS
-from ebbtide.testing.strategies.unary import UNARY
+from strategies.arrivals import PROMISED
+from strategies.binary import BINARY, MULTIPLYING
+from strategies.plans import plans
+from strategies.temporal import TO_SNAPSHOTS
+from strategies.unary import UNARY
 
 GROUPS = {"quick": 2, "ci": 13, "long": 100}[Config.from_environment().profile]
 PLANS = 8
@@ -106,7 +107,7 @@ class Planned(Query):
 def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs the plan, with a kernel or more, but not too many."""
     try:
-        return 0 < len(lower({"q": analyse(plan)}).nodes) <= OPERATORS
+        return 0 < len(lower({"q": analyse(optimise(plan))}).nodes) <= OPERATORS
     except UnsupportedError:
         return False
 

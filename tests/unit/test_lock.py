@@ -13,7 +13,6 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 WANTED = [
     *PYPROJECT["project"]["dependencies"],
-    *(each for extra in PYPROJECT["project"]["optional-dependencies"].values() for each in extra),
     *(each for group in PYPROJECT["dependency-groups"].values() for each in group),
     *PYPROJECT["build-system"]["requires"],
 ]

@@ -8,8 +8,11 @@ DSTREAM and RSTREAM lead back.  A static table fits both.
 from __future__ import annotations
 
 from enum import Enum
+from typing import assert_never
 
+from ebbtide.algebra.operators import operator
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
+from ebbtide.algebra.traits import KeepsKind
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
@@ -37,7 +40,10 @@ def kind(relation: Relation) -> Kind:
     return fold(relation, _step)
 
 
-def _step(node: Relation, children: tuple[Kind, ...]) -> Kind:
+def _step(relation: Relation, children: tuple[Kind, ...]) -> Kind:
+    node = operator(relation)
+    if isinstance(node, KeepsKind):
+        return _combine(node, children)
     match node:
         case Stream():
             return Kind.FACT
@@ -63,7 +69,7 @@ def _step(node: Relation, children: tuple[Kind, ...]) -> Kind:
                 )
             return Kind.FACT
         case _:
-            return _combine(node, children)
+            assert_never(node)
 
 
 def _combine(node: Relation, children: tuple[Kind, ...]) -> Kind:

@@ -17,7 +17,6 @@ from typing import TypeAlias, assert_never
 
 from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.combination import (
-    AntiJoin,
     Difference,
     Intersection,
     Join,
@@ -25,19 +24,14 @@ from ebbtide.algebra.combination import (
     Outer,
     OuterJoin,
     Product,
-    SemiJoin,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Ref
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
-    Alias,
     ChangingTable,
-    Distinct,
-    Filter,
     Map,
     Named,
     Relation,
@@ -46,17 +40,15 @@ from ebbtide.algebra.relation import (
     Values,
     View,
 )
+from ebbtide.algebra.traits import KeepsPlaces
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
-    Window,
 )
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import fold
@@ -99,17 +91,15 @@ def tie_break(relation: Relation, given: Iterable[SortKey] = ()) -> tuple[SortKe
 
 def _step(relation: Relation, below: tuple[Origin, ...]) -> Origin:
     node = operator(relation)
+    if isinstance(node, View) and node.promises is not None:
+        return replace(below[0], times=tuple(map(node.schema.position, node.promises)))
+    if isinstance(node, KeepsPlaces):
+        return below[0]
     match node:
         case Stream() | ChangingTable() | StaticTable():
             return _declared(node)
         case Values():
             return Origin()
-        case View(promises=tuple(names)):
-            return replace(below[0], times=tuple(map(node.schema.position, names)))
-        case View() | Alias() | Filter() | Distinct() | TopN() | Over() | Coalesce() | Split():
-            return below[0]
-        case Window() | SemiJoin() | AntiJoin():
-            return below[0]
         case Tumble() | Hop() | Session() | Cumulate():
             width = len(node.schema)
             return replace(below[0], times=(*below[0].times, width - 1, width - 2))

@@ -44,6 +44,7 @@ from ebbtide.algebra.relation import (
     View,
 )
 from ebbtide.algebra.source_sql import window_sql
+from ebbtide.algebra.traits import Assigning, Streaming
 from ebbtide.algebra.window import (
     Coalesce,
     Cumulate,
@@ -106,22 +107,15 @@ def _salient(relation: Relation) -> str:
             return "all" if node.all else ""
         case Product() | Distinct() | UnionAll() | MaxUnion() | Difference() | StrictDifference():
             return ""
-        case _:
+        case Window() | Tumble() | Hop() | Session() | Cumulate():
             return _timed(node)
+        case Istream() | Dstream() | Rstream() | Coalesce() | Split():
+            return _timed(node)
+        case _:
+            assert_never(node)
 
 
-def _timed(
-    node: Window
-    | Tumble
-    | Hop
-    | Session
-    | Cumulate
-    | Istream
-    | Dstream
-    | Rstream
-    | Coalesce
-    | Split,
-) -> str:
+def _timed(node: Window | Assigning | Streaming | Coalesce | Split) -> str:
     match node:
         case Window():
             return f"{window_sql(node.spec)} on {node.on}"

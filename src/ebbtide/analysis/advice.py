@@ -31,6 +31,7 @@ from ebbtide.algebra.relation import (
     Values,
     View,
 )
+from ebbtide.algebra.traits import EmitsOnce, Stateless
 from ebbtide.algebra.window import (
     Coalesce,
     Cumulate,
@@ -55,6 +56,7 @@ from ebbtide.core.tree import find
 from ebbtide.core.types import TIMESTAMP
 
 ALLOW = "ALLOW UNBOUNDED STATE"
+_WINDOW = "put a window of time, such as [RANGE 1 HOUR], after the names of the streams"
 
 
 def name_of(relation: Relation) -> str:
@@ -147,7 +149,10 @@ def missing_bound(node: Node, store: Store) -> str:
 
 def _among(relation: Relation) -> str:
     """Among which rows of one input, or of two, an operator would need a bound."""
-    match relation:
+    node = operator(relation)
+    if isinstance(node, EmitsOnce):
+        return ""
+    match node:
         case Aggregate():
             return "within a group"
         case TopN() | Over():
@@ -155,16 +160,18 @@ def _among(relation: Relation) -> str:
         case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
             return "among rows that are equal"
         case _:
-            return ""
+            assert_never(node)
 
 
 def to_forget(node: Node, store: Store) -> str:
     """What to write so that an operator can forget."""
-    relation = node.relation
+    relation = operator(node.relation)
     if waits_for_ever(store):
         return _promise(relation)
     if any(child.edge.is_snapshot for child in node.inputs):
         return "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
+    if isinstance(relation, Stateless):
+        return _WINDOW
     match relation:
         case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
             band = _band(node)
@@ -179,8 +186,12 @@ def to_forget(node: Node, store: Store) -> str:
             return _by_the_hour(node, "PARTITION BY", bool(relation.partition_by))
         case Window() | Session():
             return f"declare PROGRESS FOR {relation.on}"
+        case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
+            return _WINDOW
+        case Istream() | Dstream() | Rstream():
+            return _WINDOW
         case _:
-            return "put a window of time, such as [RANGE 1 HOUR], after the names of the streams"
+            assert_never(relation)
 
 
 def _is_framed_by_time(node: Over) -> bool:

@@ -1,7 +1,7 @@
 """Everything that is proved about a plan, node by node.
 
-Law: ``analyse`` looks at the plan with its conditions sunk (see ``sinking``); the paths of nodes
-and of what they store are those of ``Analysis.plan``, the plan that has to run.
+Law: what is proved is about the plan as it is given, which has to be the one that runs: rules are
+applied before.  The paths of nodes and of what they store are those of that plan.
 """
 
 from __future__ import annotations

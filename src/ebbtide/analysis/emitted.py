@@ -13,16 +13,10 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from ebbtide.algebra.combination import (
-    AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
-    OuterJoin,
-    Product,
-    SemiJoin,
     StrictDifference,
-    UnionAll,
 )
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.nullability import nullable
@@ -30,30 +24,11 @@ from ebbtide.algebra.operators import operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
-    Alias,
-    ChangingTable,
     Distinct,
-    Filter,
-    Map,
     Named,
     Relation,
-    StaticTable,
-    Stream,
-    Values,
-    View,
 )
-from ebbtide.algebra.window import (
-    Coalesce,
-    Cumulate,
-    Dstream,
-    Hop,
-    Istream,
-    Rstream,
-    Session,
-    Split,
-    Tumble,
-    Window,
-)
+from ebbtide.algebra.traits import EmitsOnce
 from ebbtide.analysis.contact import NOT_TOUCHED, Touch, touched
 from ebbtide.analysis.formula.formula import Formula, both, compare
 from ebbtide.analysis.formula.progress import NEVER, Value, slowest
@@ -72,6 +47,8 @@ def kept_output(
 ) -> ByTime | None:
     """The rule of what a node has emitted; None if it keeps nothing of it."""
     node = operator(relation)
+    if isinstance(node, EmitsOnce):
+        return None
     match node:
         case Aggregate():
             touch = _touched(edge, below, lambda o, y: _same_group(node.keys, o, y), retain)
@@ -85,16 +62,6 @@ def kept_output(
             return _rule(below[0], touch)
         case Over():
             return _rule(below[0], _touched(below[0], below, _framed(node, below[0]), retain))
-        case Stream() | StaticTable() | ChangingTable() | Values() | View() | Alias():
-            return None
-        case Filter() | Map() | Coalesce() | Split() | UnionAll():
-            return None
-        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            return None
-        case Window() | Session() | Tumble() | Hop() | Cumulate():
-            return None
-        case Istream() | Dstream() | Rstream():
-            return None
         case _:
             assert_never(node)
 

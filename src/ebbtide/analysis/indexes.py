@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from ebbtide.algebra.combination import (
     AntiJoin,
@@ -30,9 +30,11 @@ from ebbtide.algebra.combination import (
     SemiJoin,
     StrictDifference,
 )
+from ebbtide.algebra.operators import operator
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
+from ebbtide.algebra.traits import Stateless
 from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Session, Window
 from ebbtide.analysis.equalities import split_condition
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
@@ -82,24 +84,27 @@ def held_indexes(edge: Edge, monotonicity: Monotonicity, rule: Rule) -> Indexes:
 
 def _key(relation: Relation, place: int) -> Iterator[str]:
     """The columns in which a row agrees with what touches it."""
-    match relation:
+    node = operator(relation)
+    if isinstance(node, Stateless):
+        return
+    match node:
         case Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            split = split_condition(relation.predicate, relation.left.schema, relation.right.schema)
+            split = split_condition(node.predicate, node.left.schema, node.right.schema)
             yield from map(sql, (split.left, split.right)[place])
         case Aggregate():
-            yield from (sql(named.expression) for named in relation.keys)
+            yield from (sql(named.expression) for named in node.keys)
         case TopN() | Over():
-            yield from map(sql, relation.partition_by)
+            yield from map(sql, node.partition_by)
         case Window(spec=Rows(partition_by=names)) | Session(partition_by=names):
             yield from names
-        case Product() | Rstream():
+        case Window() | Product() | Rstream():
             return
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
-            yield from map(str, relation.children[place].schema)
+            yield from map(str, node.children[place].schema)
         case Istream() | Dstream():
-            yield from map(str, relation.input.schema)
+            yield from map(str, node.input.schema)
         case _:
-            return
+            assert_never(node)
 
 
 def _ends(source: Input) -> bool:
@@ -112,15 +117,22 @@ def _begins(relation: Relation, place: int, inputs: tuple[Input, ...]) -> bool:
     stored = inputs[place]
     if stored.monotonicity.static:
         return False
-    match relation:
+    node = operator(relation)
+    if isinstance(node, Stateless):
+        return False
+    match node:
         case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
             # A change that ends before a row begins does not meet it.
-            return any(_ends(inputs[other]) for other in _touching(relation, place))
+            return any(_ends(inputs[other]) for other in _touching(node, place))
         case Aggregate() | Istream() | Dstream() | Rstream():
             # A change in the past leads accumulators back; comings are what is emitted.
             return True
-        case _:
+        case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
             return begins_ahead(stored.edge)
+        case TopN() | Over() | Window() | Session():
+            return begins_ahead(stored.edge)
+        case _:
+            assert_never(node)
 
 
 def _touching(relation: Relation, place: int) -> Iterable[int]:

@@ -30,34 +30,21 @@ from ebbtide.algebra.combination import (
     Product,
     SemiJoin,
     StrictDifference,
-    UnionAll,
 )
 from ebbtide.algebra.operators import operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
-    Alias,
-    ChangingTable,
     Distinct,
-    Filter,
-    Map,
     Relation,
-    StaticTable,
-    Stream,
-    Values,
-    View,
 )
+from ebbtide.algebra.traits import Joining, Stateless, Streaming
 from ebbtide.algebra.window import (
-    Coalesce,
-    Cumulate,
     Dstream,
-    Hop,
     Istream,
     Rows,
     Rstream,
     Session,
-    Split,
-    Tumble,
     Window,
 )
 from ebbtide.analysis.contact import NOT_TOUCHED, Touch, met, touched
@@ -89,13 +76,9 @@ class Kept:
 def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> tuple[Kept, ...]:
     """The stored inputs of a node, each with its rule."""
     node = operator(relation)
+    if isinstance(node, Stateless):
+        return ()
     match node:
-        case Stream() | StaticTable() | ChangingTable() | Values():
-            return ()
-        case View() | Alias() | Filter() | Map() | Coalesce() | Split() | UnionAll():
-            return ()
-        case Tumble() | Hop() | Cumulate():
-            return ()
         case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
             return _joined(node, below, retain)
         case MaxUnion() | Difference() | StrictDifference() | Intersection():
@@ -129,9 +112,7 @@ def held_back(edge: Edge, waits: tuple[After, ...]) -> Kept:
     return Kept(0, ByTime(Keep((waits,)), _columns(edge)))
 
 
-def _joined(
-    node: Product | Join | SemiJoin | AntiJoin | OuterJoin, below: tuple[Edge, ...], retain: Retain
-) -> tuple[Kept, ...]:
+def _joined(node: Joining, below: tuple[Edge, ...], retain: Retain) -> tuple[Kept, ...]:
     """Each row waits for partners; where rows are derived again, so do its partners' partners."""
 
     def match(left: Copy, right: Copy) -> Formula:
@@ -202,7 +183,7 @@ def _framed(node: Over, below: Edge, retain: Retain) -> Kept:
     return _by_time(0, below, touch)
 
 
-def _streamed(node: Istream | Dstream | Rstream, below: Edge, retain: Retain) -> Kept:
+def _streamed(node: Streaming, below: Edge, retain: Retain) -> Kept:
     """A row that has come or gone when ``now`` gets there, or that one to come begins beside."""
     x, y = below.rows.copy("x"), below.copy("y")
     touch = met(x, y, same_row(x, y), retain)

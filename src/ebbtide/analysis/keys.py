@@ -16,24 +16,20 @@ from itertools import product
 from typing import TypeAlias, assert_never
 
 from ebbtide.algebra.combination import (
-    AntiJoin,
-    Difference,
     Intersection,
     Join,
     MaxUnion,
     Outer,
     OuterJoin,
     Product,
-    SemiJoin,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Comparison, Expression, Literal, Ref, conjuncts
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.ranking import Over, Ranking, TopN
+from ebbtide.algebra.ranking import Ranking, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
-    Alias,
     ChangingTable,
     Distinct,
     Filter,
@@ -43,19 +39,14 @@ from ebbtide.algebra.relation import (
     StaticTable,
     Stream,
     Values,
-    View,
 )
+from ebbtide.algebra.traits import KeepsKeys
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
-    Session,
-    Split,
-    Tumble,
-    Window,
 )
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import fold
@@ -108,18 +99,16 @@ def keys(plan: Relation) -> Keys:
 def derive(relation: Relation, below: tuple[Keys, ...]) -> Keys:
     """The keys of a node from those of its inputs."""
     node = operator(relation)
+    if isinstance(node, KeepsKeys):
+        return below[0]
     match node:
         case Stream() | StaticTable() | ChangingTable():
             declared = node.declaration.key
             return Keys(_some(declared, node.schema))
         case Values():
             return Keys((frozenset(),) if len(node.rows) <= 1 else ())
-        case View() | Alias() | Coalesce() | Split() | Over() | Window() | Tumble() | Session():
-            return below[0]
         case Filter():
             return _selected(below[0], node.predicate, node.schema)
-        case SemiJoin() | AntiJoin() | Difference():
-            return below[0]
         case Distinct() | StrictDifference():
             return _with(below[0], _all(node.schema))
         case Map():

@@ -33,31 +33,23 @@ from ebbtide.algebra.operators import operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
-    Alias,
     ChangingTable,
     Distinct,
-    Filter,
-    Map,
     Relation,
     StaticTable,
     Stream,
     Values,
-    View,
 )
+from ebbtide.algebra.traits import KeepsClass
 from ebbtide.algebra.window import (
-    Coalesce,
-    Cumulate,
     Dstream,
     Fixed,
-    Hop,
     Istream,
     Now,
     Range,
     Rows,
     Rstream,
     Session,
-    Split,
-    Tumble,
     Unbounded,
     Window,
     WindowSpec,
@@ -112,6 +104,8 @@ def monotonicity(plan: Relation) -> Monotonicity:
 def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
     """The class of a node from those of its inputs."""
     node = operator(relation)
+    if isinstance(node, KeepsClass):
+        return below[0]
     match node:
         case Stream():
             return _stream(node)
@@ -119,10 +113,6 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return _STATIC
         case ChangingTable():
             return _strict(f"a later operation may end a row of {node.declaration.name}")
-        case View() | Alias() | Filter() | Map() | Coalesce() | Split() | Tumble() | Hop():
-            return below[0]
-        case Cumulate():
-            return below[0]
         case Window():
             return _window(node.spec, below[0])
         case SemiJoin() | AntiJoin() if below[1].static:

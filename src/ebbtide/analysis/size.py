@@ -11,47 +11,34 @@ from enum import IntEnum
 from typing import assert_never
 
 from ebbtide.algebra.combination import (
-    AntiJoin,
-    Difference,
     Intersection,
     Join,
     MaxUnion,
     Outer,
     OuterJoin,
     Product,
-    SemiJoin,
-    StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import (
     Aggregate,
-    Alias,
     ChangingTable,
     Distinct,
-    Filter,
-    Map,
     Relation,
     StaticTable,
     Stream,
     Values,
-    View,
 )
+from ebbtide.algebra.traits import KeepsSize
 from ebbtide.algebra.window import (
-    Coalesce,
-    Cumulate,
     Dstream,
     Fixed,
-    Hop,
     Istream,
     Now,
     Range,
     Rows,
     Rstream,
-    Session,
-    Split,
-    Tumble,
     Unbounded,
     Window,
 )
@@ -79,6 +66,8 @@ class Size(IntEnum):
 def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
     """How many rows of a node hold at once."""
     node = operator(relation)
+    if isinstance(node, KeepsSize):
+        return below[0]
     match node:
         case Stream():
             return Size.UNBOUNDED
@@ -88,10 +77,6 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
             return Size.WINDOW
         case ChangingTable():
             return Size.TABLE if node.declaration.lifetime_us is None else Size.WINDOW
-        case View() | Alias() | Filter() | Map() | Coalesce() | Split() | Over():
-            return below[0]
-        case Tumble() | Hop() | Session() | Cumulate():
-            return below[0]
         case Distinct():
             return min(below[0], Size.KEY) if below[0] is Size.UNBOUNDED else below[0]
         case Aggregate():
@@ -102,8 +87,6 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
             return _windowed(node)
         case Product() | Join():
             return _paired(below)
-        case SemiJoin() | AntiJoin() | Difference() | StrictDifference():
-            return below[0]
         case Intersection():
             return min(below)
         case OuterJoin():

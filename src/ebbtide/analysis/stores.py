@@ -13,11 +13,12 @@ last version of each key.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from ebbtide.algebra.combination import Difference, Intersection, MaxUnion, StrictDifference
 from ebbtide.algebra.expression import Ref
 from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.operators import operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -27,6 +28,7 @@ from ebbtide.algebra.relation import (
     StaticTable,
     Stream,
 )
+from ebbtide.algebra.traits import EmitsOnce
 from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.dnf import NOTHING_KNOWN
 from ebbtide.analysis.formula.progress import NEVER, Progress
@@ -194,18 +196,23 @@ def _all_of(source: Input) -> Size:
 
 def _instead(relation: Relation, source: Input) -> str:
     """What an operator may hold in place of rows."""
-    match relation:
+    node = operator(relation)
+    if isinstance(node, EmitsOnce):
+        return ""
+    match node:
         case Aggregate():
-            folded = folds(relation, source.size, source.monotonicity)
-            return _folded("group", bool(relation.keys)) if folded else ""
+            folded = folds(node, source.size, source.monotonicity)
+            return _folded("group", bool(node.keys)) if folded else ""
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             return "" if source.keys.candidates else "a count for each different row"
-        case Over() if _runs(relation, source):
-            return f"{_folded('partition', bool(relation.partition_by))}, and the later rows"
+        case Over() if _runs(node, source):
+            return f"{_folded('partition', bool(node.partition_by))}, and the later rows"
         case TopN() if not source.monotonicity.has_negatives and not source.edge.is_snapshot:
-            return f"the first {relation.offset + relation.count} rows"
-        case _:
+            return f"the first {node.offset + node.count} rows"
+        case Over() | TopN():
             return ""
+        case _:
+            assert_never(node)
 
 
 def _folded(unit: str, several: bool) -> str:
@@ -232,10 +239,15 @@ def _runs(node: Over, source: Input) -> bool:
 
 
 def _has_keys(relation: Relation) -> bool:
-    match relation:
+    node = operator(relation)
+    if isinstance(node, EmitsOnce):
+        return True
+    match node:
         case Aggregate():
-            return bool(relation.keys)
+            return bool(node.keys)
         case TopN() | Over():
-            return bool(relation.partition_by)
-        case _:
+            return bool(node.partition_by)
+        case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
             return True
+        case _:
+            assert_never(node)

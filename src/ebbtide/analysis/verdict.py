@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.relation import Filter, Relation
+from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
 from ebbtide.analysis.finality import Finality, When
@@ -20,10 +20,8 @@ from ebbtide.analysis.keep import held_back
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.quiet import Waiting, waiting
-from ebbtide.analysis.sinking import sunk
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store, held_store
-from ebbtide.core.tree import find
 from ebbtide.errors import Span, TemporalError
 
 
@@ -54,7 +52,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is proved about a query; ``plan`` is what has to run.
+    """What is proved about a query; ``plan`` is what it was proved of, and has to run.
 
     ``held`` is what waits under EMIT FINAL, of the output of ``passing_node(root)``.
     """
@@ -96,15 +94,14 @@ class Analysis:
 
 def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
     """What is proved about a plan."""
-    placed = sunk(plan)
-    root = examine(placed)
+    root = examine(plan)
     held: tuple[Store, ...] = ()
     if emit is Emit.FINAL and root.finality.when is When.BY_PROGRESS:
         node = passing_node(root)
         store = held_store(node, held_back(node.edge, node.finality.waits))
         held = () if store is None else (store,)
     verdict = Verdict(root.finality, _state(root, held), waiting(root))
-    return Analysis(placed, emit, root, held, verdict)
+    return Analysis(plan, emit, root, held, verdict)
 
 
 def check(
@@ -125,7 +122,7 @@ def check(
             f"rows of {advice.name_of(analysis.plan)} are never final",
             detail=verdict.finality.reason,
             hint=advice.to_be_final(analysis.root),
-            span=place(_written(plan, analysis.root, advice.breaking(analysis.root))),
+            span=place(advice.breaking(analysis.root).relation),
         )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
         if verdict.state.path is None:
@@ -141,17 +138,9 @@ def check(
             f"{advice.keeper(node)} would keep every row for ever",
             detail=advice.missing_bound(node, store),
             hint=advice.to_forget(node, store),
-            span=place(_written(plan, analysis.root, node)),
+            span=place(node.relation),
         )
     return analysis
-
-
-def _written(plan: Relation, root: Node, node: Node) -> Relation:
-    """The operator as it was before conditions sank: only filters come and go in that."""
-    before = (relation for relation in find(plan, Relation) if not isinstance(relation, Filter))
-    after = (other for other in root.walk() if not isinstance(other.relation, Filter))
-    pairs = zip(after, before, strict=True)
-    return next((relation for other, relation in pairs if other.path == node.path), plan)
 
 
 def passing_node(root: Node) -> Node:

@@ -62,6 +62,7 @@ def _explained(script: scripts.Script, catalog: Catalog) -> tuple[Catalog, dict[
     from ebbtide.algebra.relation import View
     from ebbtide.analysis import explain
     from ebbtide.core.tree import find
+    from ebbtide.optimizer import optimise
     from ebbtide.sql.binder import bind
     from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
     from ebbtide.sql.catalog import ViewEntry
@@ -76,24 +77,25 @@ def _explained(script: scripts.Script, catalog: Catalog) -> tuple[Catalog, dict[
                 catalog = bound.catalog
             elif isinstance(bound, BoundQuery | BoundExplain | BoundInsert):
                 query = bound if isinstance(bound, BoundQuery) else bound.query
-                found[f"query{len(found)}"] = explain(query.plan, query.emit)
+                found[f"query{len(found)}"] = explain(optimise(query.plan), query.emit)
                 read |= {view.name.casefold() for view in find(query.plan, View)}
         for entry in catalog:
             unread = entry.name.casefold() not in read and not catalog.dependents(entry.name)
             if isinstance(entry, ViewEntry) and unread:
-                found[entry.name] = explain(entry.view)
+                found[entry.name] = explain(optimise(entry.view))
     return catalog, found
 
 
 def _one(found: Mapping[str, Explanation], catalog: Catalog, name: str) -> Explanation:
     from ebbtide.analysis import explain
+    from ebbtide.optimizer import optimise
     from ebbtide.sql.catalog import ViewEntry
 
     if name.casefold() in found:
         return found[name.casefold()]
     entry = catalog.find(name)
     if isinstance(entry, ViewEntry):
-        return explain(entry.view)
+        return explain(optimise(entry.view))
     names = [*catalog.names("VIEW"), *found]
     raise QueryError(
         "unknown-query",

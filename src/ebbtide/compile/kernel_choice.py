@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.combination import (
@@ -20,10 +21,13 @@ from ebbtide.algebra.combination import (
     Product,
     SemiJoin,
     StrictDifference,
+    UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
-from ebbtide.algebra.relation import Aggregate, Distinct, Relation
+from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Relation
+from ebbtide.algebra.traits import Joining, SameRows
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
@@ -42,7 +46,7 @@ from ebbtide.compile.kernel_columns import Columns
 from ebbtide.compile.pruning import Reads, joined_reads
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BOOLEAN, INT
-from ebbtide.errors import UnsupportedError
+from ebbtide.errors import InternalError, UnsupportedError
 from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators import (
@@ -91,12 +95,15 @@ class Chosen:
     carries: tuple[tuple[int, ...], ...] | None = None
 
 
-def choose(node: Relation, reads: Reads, carried: tuple[Reads, ...] | None = None) -> Chosen:
+def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None = None) -> Chosen:
     """The kernel of an operator, of whose columns ``reads`` are read.
 
     Of its inputs the columns that are ``carried`` are stored too, for their rules name them.
     """
+    node = operator(relation)
     by_input = carried or tuple(frozenset() for _ in node.children)
+    if isinstance(node, Source | SameRows | Filter | Map | UnionAll):
+        raise _without_kernel(node)
     match node:
         case Distinct():
             return _rows(node, distinct.Distinct())
@@ -135,10 +142,14 @@ def choose(node: Relation, reads: Reads, carried: tuple[Reads, ...] | None = Non
                 inputs=(Side(all_of(node.input), ()),),
                 carries=(),
             )
+        case Window():
+            raise _without_kernel(node)
         case _:
-            raise UnsupportedError(
-                "operator-not-built", f"{type(node).__name__} cannot be run on Spark yet"
-            )
+            assert_never(node)
+
+
+def _without_kernel(node: Relation) -> InternalError:
+    return InternalError("no-kernel", f"{type(node).__name__} runs in a pipe, without a kernel")
 
 
 def _rows(node: Relation, kernel: Kernel) -> Chosen:
@@ -192,7 +203,7 @@ def _matched(node: SemiJoin | AntiJoin | OuterJoin, carried: tuple[Reads, ...]) 
 
 
 def _sides(
-    node: Product | Join | SemiJoin | AntiJoin | OuterJoin,
+    node: Joining,
     left_keys: tuple[Expression, ...],
     right_keys: tuple[Expression, ...],
     reads: Reads,

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never, cast
+from typing import assert_never
 
 from ebbtide.algebra.combination import UnionAll
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.ranking import Over
-from ebbtide.algebra.relation import ChangingTable, StaticTable, Stream, Values
+from ebbtide.algebra.relation import Values
 from ebbtide.algebra.window import Dstream, Istream, Window
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.finality import When
@@ -40,7 +40,7 @@ from ebbtide.compile.physical import (
     Producer,
     StoreRule,
 )
-from ebbtide.compile.pipe import Linear, Pipe, is_linear, source_pipe
+from ebbtide.compile.pipe import Pipe, is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
 from ebbtide.compile.stages import Stages, arrange
 from ebbtide.core.declaration import Declaration, TableDeclaration
@@ -98,25 +98,19 @@ class _Lowering:
         of_inputs = [
             read | more for read, more in zip(reads_below(relation, reads), carried, strict=True)
         ]
-        match relation:
-            case Stream() | StaticTable() | ChangingTable():
-                return [self._source(relation.declaration)]
-            case Values():
-                return [self._values(relation)]
-            case UnionAll():
-                left, right = map(self.flows, node.inputs, of_inputs)
-                return [*left, *(_named_as(flow, relation.schema) for flow in right)]
-            case _ if is_linear(relation):
-                linear = cast(Linear, relation)
-                flows = self.flows(node.inputs[0], *of_inputs)
-                if isinstance(linear, Window):
-                    self._windowed(node, linear, flows)
-                return [replace(flow, pipe=flow.pipe.then(linear)) for flow in flows]
-            case _:
-                below = list(map(self.flows, node.inputs, of_inputs))
-                if isinstance(relation, Window):
-                    self._windowed(node, relation, below[0])
-                return [self._operator(node, choose(relation, reads, carried), below)]
+        if isinstance(relation, Values):
+            return [self._values(relation)]
+        if isinstance(relation, Source):
+            return [self._source(relation.declaration)]
+        below = list(map(self.flows, node.inputs, of_inputs))
+        if isinstance(relation, UnionAll):
+            left, right = below
+            return [*left, *(_named_as(flow, relation.schema) for flow in right)]
+        if isinstance(relation, Window):
+            self._windowed(node, relation, below[0])
+        if is_linear(relation):
+            return [replace(flow, pipe=flow.pipe.then(relation)) for flow in below[0]]
+        return [self._operator(node, choose(relation, reads, carried), below)]
 
     def output(self, view: str, root: Node) -> None:
         """The edges of what a view emits.

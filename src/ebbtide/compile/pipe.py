@@ -8,7 +8,7 @@ first exchange, and tasks behind it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 from ebbtide.algebra.expression import (
     Arithmetic,
@@ -18,6 +18,7 @@ from ebbtide.algebra.expression import (
     Ref,
 )
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
+from ebbtide.algebra.traits import Linear, traits
 from ebbtide.algebra.window import (
     Coalesce,
     Fixed,
@@ -34,8 +35,6 @@ from ebbtide.core.time import INF, Duration
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import BIGINT
 from ebbtide.errors import InternalError
-
-Linear = Alias | View | Coalesce | Split | Filter | Map | Window
 
 VALID_FROM = Ref(Column("valid_from", BIGINT, False, "change"))
 VALID_TO = Ref(Column("valid_to", BIGINT, False, "change"))
@@ -127,11 +126,9 @@ def source_pipe(schema: Schema) -> Pipe:
     return Pipe(schema, tuple(Ref(column) for column in schema))
 
 
-def is_linear(node: Relation) -> bool:
-    """Whether an operator on one input needs no state."""
-    if isinstance(node, Window):
-        return not isinstance(node.spec, Rows)
-    return isinstance(node, Linear)
+def is_linear(node: Relation) -> TypeGuard[Linear]:
+    """Whether an operator is part of a pipe: a window of rows is not, though other windows are."""
+    return traits(node).linear and not (isinstance(node, Window) and isinstance(node.spec, Rows))
 
 
 def micros(time: Expression) -> Expression:

@@ -2,18 +2,56 @@
 
 Law: an operator's answer does not depend on the columns of its inputs that are not named here.
 Columns are named by position, since aliases give them other names.
+
+This is no rewrite of the plan.  What a store's rule names has to be kept as well, and that is known
+only when the plan has been analysed; and a plan without a column has fewer keys and fewer times, so
+what is proved of it would be less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.combination import Join, Product, UnionAll
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    MaxUnion,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
 from ebbtide.algebra.expression import Expression, Ref
-from ebbtide.algebra.relation import Aggregate, Alias, Filter, Map, Relation, View
-from ebbtide.algebra.window import Coalesce, Rows, Split, Window
+from ebbtide.algebra.operators import operator
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.relation import (
+    Aggregate,
+    ChangingTable,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+)
+from ebbtide.algebra.traits import SameRows
+from ebbtide.algebra.window import (
+    Cumulate,
+    Dstream,
+    Hop,
+    Istream,
+    Rows,
+    Rstream,
+    Session,
+    Tumble,
+    Window,
+)
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find
 
@@ -25,17 +63,18 @@ def all_reads(relation: Relation) -> Reads:
     return frozenset(range(len(relation.schema)))
 
 
-def reads_below(node: Relation, reads: Reads) -> tuple[Reads, ...]:
+def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
     """What is read of each input of an operator, of whose columns ``reads`` are read."""
+    node = operator(relation)
+    if isinstance(node, SameRows):
+        return (reads,)
     match node:
-        case Alias() | View() | Coalesce() | Split():
-            return (reads,)
         case Filter():
             return (reads | _in((node.predicate,), node.input.schema),)
         case Map():
             chosen = (node.columns[i].expression for i in sorted(reads))
             return (_in(chosen, node.input.schema),)
-        case Window(spec=spec) if not isinstance(spec, Rows):
+        case Window() if not isinstance(node.spec, Rows):
             return (reads | {node.input.schema.position(node.on)},)
         case UnionAll():
             return reads, reads
@@ -45,8 +84,18 @@ def reads_below(node: Relation, reads: Reads) -> tuple[Reads, ...]:
             keys = [named.expression for named in node.keys]
             called = [e for named in node.calls for e in _of_call(named.call)]
             return (_in((*keys, *called), node.input.schema),)
+        case Stream() | StaticTable() | ChangingTable() | Values():
+            return ()
+        case Aggregate() | Window() | Distinct() | TopN() | Over():
+            return (all_reads(node.input),)
+        case Tumble() | Hop() | Session() | Cumulate() | Istream() | Dstream() | Rstream():
+            return (all_reads(node.input),)
+        case SemiJoin() | AntiJoin() | OuterJoin():
+            return all_reads(node.left), all_reads(node.right)
+        case MaxUnion() | Difference() | StrictDifference() | Intersection():
+            return all_reads(node.left), all_reads(node.right)
         case _:
-            return tuple(map(all_reads, node.children))
+            assert_never(node)
 
 
 def joined_reads(node: Product | Join, reads: Reads) -> Reads:

@@ -28,6 +28,7 @@ from ebbtide.engine.arguments import late_of, zone_of
 from ebbtide.engine.query import Query
 from ebbtide.engine.script import declared_text
 from ebbtide.errors import EbbtideError, QueryError, SourceError, UnsupportedError
+from ebbtide.optimizer import optimise
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, Entry, FileSource, StreamEntry, TableEntry, near
@@ -282,7 +283,7 @@ class Engine:
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)
                 case BoundExplain():
-                    explanation = explain(bound.query.plan, bound.query.emit)
+                    explanation = explain(optimise(bound.query.plan), bound.query.emit)
                     return explanation.json if bound.json else explanation.text
                 case BoundShow():
                     return self._names if bound.kind == "QUERY" else list(bound.names)

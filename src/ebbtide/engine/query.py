@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.algebra.plan_tree import plan_tree
+from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, Verdict, check, explain
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant
+from ebbtide.errors import Span
+from ebbtide.optimizer import optimise, written
 from ebbtide.sql.bound import BoundQuery
 
 if TYPE_CHECKING:
@@ -50,7 +53,12 @@ class Query:
     def analysis(self) -> Analysis:
         """What is proved about the query; one that may not run is refused."""
         bound = self.bound
-        return check(bound.plan, bound.emit, bound.allow_unbounded, bound.written.span)
+        plan = optimise(bound.plan)
+
+        def place(node: Relation) -> Span | None:
+            return bound.written.span(written(bound.plan, plan, node))
+
+        return check(plan, bound.emit, bound.allow_unbounded, place)
 
     @property
     def key(self) -> tuple[str, ...] | None:
@@ -69,7 +77,7 @@ class Query:
 
     def explain(self, json: bool = False) -> str:
         """The verdict, and what is proved about every operator, as text or as JSON."""
-        explanation = explain(self.bound.plan, self.bound.emit)
+        explanation = explain(optimise(self.bound.plan), self.bound.emit)
         return explanation.json if json else explanation.text
 
     def start(self, **options: Any) -> Run:

@@ -25,6 +25,7 @@ from ebbtide.compile.physical import Operator
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
+from ebbtide.optimizer import optimise
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.segment import Segment
@@ -79,7 +80,7 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     latest = Journal(query.root).latest()
     if latest is None:
         return
-    analysis = analyse(query.bound.plan, query.bound.emit)
+    analysis = analyse(optimise(query.bound.plan), query.bound.emit)
     lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
     for name, shards in latest.areas.items():

@@ -11,9 +11,9 @@ Facts hold at every instant, so a query on bare streams is evaluated once, on al
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from ebbtide.algebra.operators import AcrossTime, Pointwise, operator
+from ebbtide.algebra.operators import AcrossTime, Pointwise, Source, operator
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
 from ebbtide.algebra.window import Dstream, Istream, Rstream, Window
 from ebbtide.core.change import (
@@ -52,6 +52,8 @@ def evaluate_at(plan: Relation, inputs: Inputs, at: Instant, now: Instant = INF)
 
 def apply(node: Pointwise | AcrossTime, below: tuple[Changes, ...], now: Instant) -> Changes:
     """The consolidated output of one operator on its inputs over all time."""
+    if not isinstance(node, AcrossTime):
+        return consolidate(pointwise(node, below))
     match node:
         case Window():
             return consolidate(validity(node, below[0]))
@@ -62,20 +64,22 @@ def apply(node: Pointwise | AcrossTime, below: tuple[Changes, ...], now: Instant
         case Rstream():
             return consolidate(shown(below[0], node.every_us, now))
         case _:
-            return consolidate(pointwise(node, below))
+            assert_never(node)
 
 
 def _output(
     relation: Relation, below: tuple[Changes, ...], inputs: Inputs, now: Instant
 ) -> Changes:
     node = operator(relation)
+    if not isinstance(node, Source):
+        return apply(node, below, now)
     match node:
         case Stream() | StaticTable() | ChangingTable():
             return consolidate(_source(node.declaration.name, inputs))
         case Values():
             return consolidate(fact(row) for row in node.rows)
         case _:
-            return apply(node, below, now)
+            assert_never(node)
 
 
 def pointwise(node: Pointwise, below: tuple[Changes, ...]) -> Iterable[Change]:

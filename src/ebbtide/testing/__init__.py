@@ -5,7 +5,6 @@
     answer                                             a plan over inputs, asked about instants
     Clock                                              time that the test moves
     check_aggregate                                    the laws of an aggregate of one's own
-    ebbtide.testing.strategies                         Hypothesis strategies (``ebbtide[testing]``)
 
 Nothing here needs a running engine.
 """

@@ -31,11 +31,11 @@ from ebbtide.core.tree import rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN, INT, STRING, TIMESTAMP, ArrayType, DecimalType, Type
 from ebbtide.core.values import Row, Value
 from ebbtide.errors import BindError
-from ebbtide.testing.strategies.expressions import expressions
-from ebbtide.testing.strategies.values import rows, schemas, values
 from scalars import T
 from scalars.columns import COUNTS, ZONES, check, edges
 from scalars.tables import ALL
+from strategies.expressions import expressions
+from strategies.values import rows, schemas, values
 
 
 @cache

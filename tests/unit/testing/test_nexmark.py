@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 from ebbtide.core.time import SECOND
-from ebbtide.testing.nexmark import Nexmark
+from nexmark_events import Nexmark
 
 COUNT = 20_000
 EVENTS = list(Nexmark(seed=3).events(COUNT))

@@ -1,7 +1,5 @@
 """What the strategies promise: consistent data, bounded disorder, plans that run."""
 
-import subprocess
-import sys
 from collections import Counter
 
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +12,7 @@ from ebbtide.core.schema import schema
 from ebbtide.core.time import NEG_INF
 from ebbtide.core.tree import find
 from ebbtide.reference import evaluate
-from ebbtide.testing.strategies import (
+from strategies import (
     cuts,
     disordered,
     facts,
@@ -116,21 +114,3 @@ def test_every_operator_is_generated() -> None:
 
     collect()
     assert [operator.__name__ for operator in OPERATORS if seen[operator] < 5] == []
-
-
-def test_without_hypothesis_one_line_says_what_to_install() -> None:
-    program = (
-        "import sys; sys.modules['hypothesis'] = None\n"
-        "import ebbtide.testing\n"
-        "try:\n"
-        "    import ebbtide.testing.strategies\n"
-        "except Exception as error:\n"
-        "    print(error)\n"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout == (
-        "error[extra-needed]: ebbtide.testing.strategies needs Hypothesis\n"
-        'hint: pip install "ebbtide[testing]"\n'
-    )

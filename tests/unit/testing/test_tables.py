@@ -11,7 +11,7 @@ from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF, instant
 from ebbtide.errors import ParseError
 from ebbtide.testing import changes_from_text, changes_to_text, rows_to_text
-from ebbtide.testing.strategies import intervals, rows, schemas
+from strategies import intervals, rows, schemas
 
 BIDS = schema(auction="BIGINT", price="DOUBLE")
 

@@ -26,7 +26,7 @@ from ebbtide.core.declaration import Promise, StreamDeclaration, TableDeclaratio
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import NEG_INF, Instant, shift
 from ebbtide.core.types import BIGINT, TIMESTAMP
-from ebbtide.testing.strategies.sources import BIDS, CLICKS, PRICES, SHOPS, Source, inputs
+from strategies.sources import BIDS, CLICKS, PRICES, SHOPS, Source, inputs
 
 BIDS_LATE = Stream(replace(BIDS.declaration, promises=(Promise("at", 1),), retain_us=2))
 CLICKS_KEYED = Stream(replace(CLICKS.declaration, promises=(Promise("at", 1),), retain_us=1))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from ebbtide.algebra.operators import operator
-from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
+from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.relation import Relation, Values
 from ebbtide.core.change import Change, consolidate, fact, minus
 from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.reference import apply
@@ -61,13 +61,10 @@ class Simulation:
         keep: Keep,
     ) -> Changes:
         node = operator(relation)
-        match node:
-            case Stream() | StaticTable() | ChangingTable():
-                return consolidate(arrived.get(node.declaration.name, ()))
-            case Values():
-                return () if self._started else consolidate(fact(row) for row in node.rows)
-            case _:
-                pass
+        if isinstance(node, Values):
+            return () if self._started else consolidate(fact(row) for row in node.rows)
+        if isinstance(node, Source):
+            return consolidate(arrived.get(node.declaration.name, ()))
         deltas = [
             self._run(child, (*path, i), arrived, now, keep)
             for i, child in enumerate(node.children)

@@ -24,17 +24,17 @@ from ebbtide.core.change import Change
 from ebbtide.core.schema import schema
 from ebbtide.core.tree import find
 from ebbtide.core.types import TIMESTAMP
-from ebbtide.testing.strategies.binary import BINARY, MULTIPLYING
-from ebbtide.testing.strategies.growth import Builder, Growth
-from ebbtide.testing.strategies.sources import SOURCES, Source, inputs
-from ebbtide.testing.strategies.temporal import (
+from strategies.binary import BINARY, MULTIPLYING
+from strategies.growth import Builder, Growth
+from strategies.sources import SOURCES, Source, inputs
+from strategies.temporal import (
     MULTIPLYING_FACTS,
     TO_FACTS,
     TO_SNAPSHOTS,
     window_specs,
 )
-from ebbtide.testing.strategies.unary import UNARY
-from ebbtide.testing.strategies.values import rows
+from strategies.unary import UNARY
+from strategies.values import rows
 
 BUILDERS: dict[type[Relation], Builder] = {
     **UNARY,

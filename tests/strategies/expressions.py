@@ -32,7 +32,7 @@ from ebbtide.algebra.expression import (
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, BOOLEAN, INTERVAL, TIMESTAMP, ArrayType, StructType, Type
-from ebbtide.testing.strategies.values import few_values
+from strategies.values import few_values
 
 T = TypeVar("T")
 

@@ -18,13 +18,13 @@ from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Alias, Map, Named, Relation
 from ebbtide.core.schema import Schema
 from ebbtide.core.types import TIMESTAMP, Type
-from ebbtide.testing.strategies.expressions import (
+from strategies.expressions import (
     choose,
     expression_from,
     is_nested,
     predicate_from,
 )
-from ebbtide.testing.strategies.sources import Source
+from strategies.sources import Source
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """Conditions where they can be judged first.
 
 Law: the plan means the same.  A condition on rows of one input of an inner join stands on that
-input, and one on both is part of the join.  What a join stores follows from its predicate, so the
-verdict is about this form of a plan, and this form has to be the one that runs.
+input, and one on both is part of the join.  What a join stores follows from its predicate, so this
+decides which queries have bounded state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ebbtide.core.tree import find, rewrite
 Terms: TypeAlias = tuple[Expression, ...]
 
 
-def sunk(plan: Relation) -> Relation:
+def sink_conditions(plan: Relation) -> Relation:
     """The plan with every condition of a filter as far down as inner joins let it."""
     return rewrite(plan, _sink)
 

@@ -16,8 +16,8 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.relation import Distinct, Filter, Relation
-from ebbtide.testing.strategies.expressions import join_predicate_from
-from ebbtide.testing.strategies.growth import Builder, Growth, conformed, narrow
+from strategies.expressions import join_predicate_from
+from strategies.growth import Builder, Growth, conformed, narrow
 
 
 def product(growth: Growth) -> Relation:

@@ -65,7 +65,7 @@ from ebbtide.algebra.window import (
     WindowSpec,
 )
 from ebbtide.core.types import BIGINT, INT, INTERVAL, TIMESTAMP
-from ebbtide.testing.strategies.sources import Source
+from strategies.sources import Source
 
 
 @st.composite

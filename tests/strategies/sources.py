@@ -18,7 +18,7 @@ from ebbtide.core.change import Change
 from ebbtide.core.declaration import Promise, StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, DOUBLE, STRING, TIMESTAMP
-from ebbtide.testing.strategies.relations import facts, relations
+from strategies.relations import facts, relations
 
 Source: TypeAlias = Stream | StaticTable | ChangingTable
 

@@ -17,7 +17,7 @@ from ebbtide.core.interval import ALWAYS, Interval
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.values import Row
-from ebbtide.testing.strategies.values import LAST, rows, several
+from strategies.values import LAST, rows, several
 
 MOST = 12
 LONGEST = 16

@@ -37,7 +37,7 @@ from ebbtide.core.types import (
     Type,
     is_numeric,
 )
-from ebbtide.testing.strategies.growth import Builder, Growth, plain, unused
+from strategies.growth import Builder, Growth, plain, unused
 
 NUMERIC = ("SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
 COMPARED = ("COUNT", "MIN", "MAX", "FIRST", "LAST", "COLLECT")

@@ -23,7 +23,7 @@ from ebbtide.algebra.window import (
     Window,
     WindowSpec,
 )
-from ebbtide.testing.strategies.growth import Builder, Growth, plain, timed
+from strategies.growth import Builder, Growth, plain, timed
 
 BOUNDS = ("window_start", "window_end")
 
