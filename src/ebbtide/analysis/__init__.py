@@ -4,6 +4,7 @@
     check(plan, emit, allow_unbounded)           the same; refuses what may not run
     explain(plan, emit) -> Explanation           text and JSON
 
+What is proved is about the plan as it is given; ``optimizer.optimise`` makes the one that runs.
 Everything here is plain Python; it runs no query and reads no data.
 """
 
