@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from tests.spark.files import as_csv, as_json, put
 
 from ebbtide.engine.query import Query
 from ebbtide.store.journal import Journal
+from ebbtide.store.record import StepRecord
 
 PATIENCE = 900
 
@@ -179,7 +180,7 @@ def left(data: Path, place: str) -> Left:
     """What is there of a query: its steps, its state, and what its sink has."""
     root = Victim.root_of(data, place)
     steps = [
-        (e.version, e.now, _rows(root, e.output), _rows(root, e.unused), e.sources, _counts(e))
+        (e.version, e.nows, _written(root, e), e.sources, _counts(e))
         for e in Journal(str(root)).entries()
     ]
     latest = Journal(str(root)).latest()
@@ -207,8 +208,13 @@ def _rows(root: Path, files: Sequence[str]) -> list[str]:
     )
 
 
-def _counts(entry: Any) -> dict[str, Any]:
+def _written(root: Path, record: StepRecord) -> dict[str, list[str]]:
+    files = {**record.output, "": record.unused}
+    return {name: _rows(root, [str(w.file) for w in files[name]]) for name in files}
+
+
+def _counts(record: StepRecord) -> dict[str, Any]:
     return {
-        name: {what: n for what, n in counted.items() if not what.startswith("seconds")}
-        for name, counted in entry.metrics.items()
+        name: replace(counts, seconds=0.0, seconds_max=0.0)
+        for name, counts in record.operators.items()
     }
