@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from ebbtide.compile.stages import Route
 from ebbtide.core.frontier import InputFrontier
+from ebbtide.core.schema import Schema
 from ebbtide.dataflow.observation import Seen
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.shard import Shard
@@ -30,6 +31,7 @@ from ebbtide.spark.exchange import by_tag, merged, passed, shard_text
 from ebbtide.spark.private import filled, zipped
 from ebbtide.spark.session import unsized_batches
 from ebbtide.spark.tagged_rows import SHARD, TAG, Shape
+from ebbtide.spark.types import spark_type
 from ebbtide.state.batch import DIFF, FROM, TO
 
 if TYPE_CHECKING:
@@ -120,20 +122,25 @@ class SparkEntered:
 
 
 def stage_shape(dataflow: Dataflow, stage: int) -> Shape:
-    """The table of the rows that a stage reads."""
-    routes = dataflow.lowered.stages.arriving(stage)
-    return Shape.of({route.tag: route.schema for route in routes})
+    """The table of the rows that come to a stage: its own, and those on their way to later ones."""
+    stages = dataflow.lowered.stages
+    entering = {route.tag: route.schema for route in stages.entering if route.stage == stage}
+    return Shape.of({**entering, **_sent(dataflow, stage - 1)})
 
 
 def _sent_shape(dataflow: Dataflow, stage: int) -> Shape:
-    """The table of what travels on behind a stage: for the next one, and for those after it."""
+    """The table of what travels on behind a stage."""
+    return Shape.of(_sent(dataflow, stage))
+
+
+def _sent(dataflow: Dataflow, stage: int) -> dict[int, Schema]:
+    """The routes on which rows travel on behind a stage: to the next one, and to those after it."""
     stages = dataflow.lowered.stages
-    sent = {
+    return {
         route.tag: route.schema
         for route in stages.routes
         if route not in stages.entering and _made(dataflow, route) <= stage < route.stage
     }
-    return Shape.of(sent)
 
 
 def _made(dataflow: Dataflow, route: Route) -> int:
@@ -160,8 +167,6 @@ def _renamed(slots: Mapping[int, tuple[str, ...]], shape: Shape) -> list[str]:
             for tag, names in slots.items()
             if tag in shape.tags and slot in shape.slots(tag)
         }
-        from ebbtide.spark.types import spark_type
-
         columns.append(f"{by_tag(values, f'CAST(NULL AS {spark_type(type_)})')} AS {slot}")
     return [*columns, FROM, TO, DIFF]
 
