@@ -1,0 +1,81 @@
+"""Mistakes in what runs: how a part of the engine is replaced by a wrong one, and who notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import pytest
+from tests.scenarios import FINE, SCENARIOS, WAYS, Way, run
+
+from ebbtide.errors import EbbtideError
+
+Part = Any
+"""A function, a method, a property's function or a constant."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A part of the engine, the wrong one made from it, and the scenario that notices it.
+
+    The target is ``module:name`` or ``module:Class.name`` below ``ebbtide``.
+    """
+
+    says: str
+    target: str
+    wrong: Callable[[Part], Part]
+    scenario: str
+    ways: tuple[Way, ...] = (FINE,)
+
+
+def mistakes(*listed: Mistake) -> pytest.MarkDecorator:
+    """A test for each mistake."""
+    return pytest.mark.parametrize("mistake", listed, ids=[m.says for m in listed])
+
+
+def assert_noticed(mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails if the scenario passes with the mistake in place.
+
+    It has to be noticed by what is checked, or by the engine itself: a mistake that makes Python
+    stumble shows nothing.
+    """
+    put(mistake, monkeypatch)
+    with pytest.raises((AssertionError, EbbtideError)):
+        run(SCENARIOS[mistake.scenario], mistake.ways)
+
+
+def put(mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replaces the part."""
+    module, _, path = mistake.target.partition(":")
+    owner: Any = import_module(f"ebbtide.{module}")
+    *within, name = path.split(".")
+    for part in within:
+        owner = getattr(owner, part)
+    found = vars(owner)[name]
+    if isinstance(found, property):
+        made: Any = property(mistake.wrong(found.fget))
+    elif isinstance(found, staticmethod):
+        made = staticmethod(mistake.wrong(found.__func__))
+    else:
+        made = mistake.wrong(found)
+    monkeypatch.setattr(owner, name, made)
+
+
+def always(value: Any) -> Callable[[Part], Part]:
+    """A function that gives one answer to everything."""
+    return lambda original: lambda *given, **named: value
+
+
+def turned(change: Callable[[Any], Any]) -> Callable[[Part], Part]:
+    """A function whose answer is changed."""
+    return lambda original: lambda *given, **named: change(original(*given, **named))
+
+
+def given(change: Callable[..., Sequence[Any]]) -> Callable[[Part], Part]:
+    """A function whose arguments are changed."""
+    return lambda original: lambda *old, **named: original(*change(*old), **named)
+
+
+__all__ = ["FINE", "WAYS", "Mistake", "always", "assert_noticed", "given", "mistakes", "turned"]
