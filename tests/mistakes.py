@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 import pytest
-from tests.scenarios import FINE, SCENARIOS, WAYS, Way, run
+from tests.scenarios import FAR, FINE, SCENARIOS, Scenario, Way, run
 
 from ebbtide.errors import EbbtideError
 
@@ -20,7 +20,8 @@ Part = Any
 class Mistake:
     """A part of the engine, the wrong one made from it, and the scenario that notices it.
 
-    The target is ``module:name`` or ``module:Class.name`` below ``ebbtide``.
+    The target is ``module:name`` or ``module:Class.name`` below ``ebbtide``; some need a history of
+    their own, by its ``seed``.
     """
 
     says: str
@@ -28,6 +29,15 @@ class Mistake:
     wrong: Callable[[Part], Part]
     scenario: str
     ways: tuple[Way, ...] = (FINE,)
+    seed: int | None = None
+
+    @property
+    def run_with(self) -> Scenario:
+        """The scenario; with a history of its own nothing is known of what it stores."""
+        scenario = SCENARIOS[self.scenario]
+        if self.seed is None:
+            return scenario
+        return replace(scenario, seed=self.seed, most=FAR, left=FAR)
 
 
 def mistakes(*listed: Mistake) -> pytest.MarkDecorator:
@@ -43,7 +53,7 @@ def assert_noticed(mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     put(mistake, monkeypatch)
     with pytest.raises((AssertionError, EbbtideError)):
-        run(SCENARIOS[mistake.scenario], mistake.ways)
+        run(mistake.run_with, mistake.ways)
 
 
 def put(mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,5 +87,3 @@ def given(change: Callable[..., Sequence[Any]]) -> Callable[[Part], Part]:
     """A function whose arguments are changed."""
     return lambda original: lambda *old, **named: original(*change(*old), **named)
 
-
-__all__ = ["FINE", "WAYS", "Mistake", "always", "assert_noticed", "given", "mistakes", "turned"]

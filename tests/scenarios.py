@@ -25,7 +25,7 @@ from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.frontier import now as now_of
-from ebbtide.core.time import NEG_INF
+from ebbtide.core.time import NEG_INF, is_finite
 from ebbtide.core.tree import find
 from ebbtide.reference import evaluate
 from ebbtide.sql import parse
@@ -75,7 +75,7 @@ class Way:
 
 
 FINE = Way()
-SHARDED = Way(shards=2)
+SHARDED = Way(shards=3)
 MERGED = Way(merged=True, shards=2)
 HOARDING = Way(merged=True, collects=False)
 WAYS = (FINE, MERGED, HOARDING)
@@ -107,16 +107,30 @@ def story(query: str, seed: int, steps: int) -> History:
     random, declarations = Random(seed), declarations_of(plan_of(query))
     every = history(random, declarations, steps, counts=(0, 1, 2, 2))
     known: dict[str, list[Arrival]] = {d.name: [] for d in declarations}
-    told = [
-        {name: _aimed(random, known[name], what) for name, what in fed.items()} for fed in every
-    ]
+    oracle, told = Oracle.of(declarations), []
+    for fed in every:
+        aimed = {name: _aimed(random, known[name], what) for name, what in fed.items()}
+        told.append({name: _dated(random, oracle, name, what) for name, what in aimed.items()})
+        oracle.take(told[-1])
     return [*told, {d.name: Fed(advance=FAR) for d in declarations if d.promises}]
+
+
+def _dated(random: Random, oracle: Oracle, name: str, fed: Fed) -> Fed:
+    """The same, but that some rows come as late as they may, or a tick later."""
+    lines = oracle.inputs[name].frontier.progressing
+    arrivals = []
+    for arrival in fed.arrivals:
+        if lines and is_finite(lines[0].horizon) and random.random() < 0.3:
+            at = lines[0].horizon + random.choice((0, 1, 1, 2))
+            arrival = replace(arrival, row=(*arrival.row[:2], at, *arrival.row[3:]))
+        arrivals.append(arrival)
+    return replace(fed, arrivals=tuple(arrivals))
 
 
 def _aimed(random: Random, known: list[Arrival], fed: Fed) -> Fed:
     """The same, but that what is taken back or replaced is mostly one of the last rows.
 
-    Both keyed sources have the key, a value and the time in front; an end has a time of its own.
+    All sources with a time have the key, a value and the time in front; an end has a time of its own.
     """
     arrivals = []
     for arrival in fed.arrivals:
@@ -200,63 +214,63 @@ SCENARIOS = {
     "filter": Scenario(
         "SELECT k, v + 1 AS more FROM a [RANGE 4 MICROSECONDS] WHERE v > 0",
         most=0,
-        seed=12,
+        seed=1,
     ),
-    "fixed": Scenario("SELECT * FROM a [FIXED 4 MICROSECONDS]", most=0, seed=12),
+    "fixed": Scenario("SELECT * FROM a [FIXED 4 MICROSECONDS]", most=0, seed=3),
     "slide": Scenario(
-        "SELECT * FROM a [RANGE 6 MICROSECONDS SLIDE 2 MICROSECONDS]", most=2, seed=12
+        "SELECT * FROM a [RANGE 6 MICROSECONDS SLIDE 2 MICROSECONDS]", most=1, seed=3
     ),
-    "rows": Scenario("SELECT * FROM c [ROWS 2]", most=17, left=4, seed=4),
+    "rows": Scenario("SELECT * FROM c [ROWS 2]", most=19, left=4, seed=4),
     "rows by key": Scenario(
-        "SELECT * FROM a [PARTITION BY k ROWS 3 SLIDE 2]", most=27, left=19, seed=12
+        "SELECT * FROM a [PARTITION BY k ROWS 3 SLIDE 2]", most=15, left=13, seed=5
     ),
     "union": Scenario(
         "SELECT k FROM a [RANGE 4 MICROSECONDS] UNION ALL SELECT k FROM b [NOW]",
         most=0,
         seed=7,
     ),
-    "distinct": Scenario("SELECT DISTINCT k FROM a [RANGE 4 MICROSECONDS]", most=16, seed=3),
-    "distinct of versions": Scenario("SELECT DISTINCT x FROM t", most=20, left=6, seed=5),
+    "distinct": Scenario("SELECT DISTINCT k FROM a [RANGE 4 MICROSECONDS]", most=15, seed=3),
+    "distinct of versions": Scenario("SELECT DISTINCT x FROM t", most=18, left=4, seed=5),
     "except all": Scenario(
         "SELECT k FROM a [RANGE 6 MICROSECONDS] EXCEPT ALL SELECT k FROM b [RANGE 3 MICROSECONDS]",
-        most=35,
-        seed=7,
+        most=29,
+        seed=4,
     ),
     "except": Scenario(
         "SELECT k FROM a [RANGE 6 MICROSECONDS] EXCEPT SELECT k FROM b [RANGE 3 MICROSECONDS]",
-        most=29,
+        most=23,
         seed=7,
     ),
     "intersect all": Scenario(
         "SELECT k FROM a [RANGE 6 MICROSECONDS] "
         "INTERSECT ALL SELECT k FROM b [RANGE 6 MICROSECONDS]",
         most=33,
-        seed=10,
+        seed=8,
     ),
     "intersect": Scenario(
         "SELECT k FROM a [RANGE 6 MICROSECONDS] INTERSECT SELECT k FROM b [RANGE 6 MICROSECONDS]",
-        most=30,
-        seed=10,
+        most=24,
+        seed=3,
     ),
     "max": Scenario(
         "SELECT k FROM a [RANGE 6 MICROSECONDS] UNION MAX SELECT k FROM b [RANGE 6 MICROSECONDS]",
-        most=47,
-        seed=12,
+        most=38,
+        seed=5,
     ),
     "join": Scenario(
         "SELECT a.k, a.v, b.w FROM a [RANGE 4 MICROSECONDS] AS a "
         "JOIN b [RANGE 6 MICROSECONDS] AS b ON a.k = b.k",
-        most=12,
-        seed=8,
+        most=17,
+        seed=9,
     ),
     "join within": Scenario(
         "SELECT a.v, b.w FROM a JOIN b ON a.k = b.k "
         "AND b.at BETWEEN a.at - INTERVAL 2 MICROSECONDS AND a.at + INTERVAL 3 MICROSECONDS",
-        most=13,
+        most=17,
         seed=9,
     ),
     "join with versions": Scenario(
-        "SELECT a.v FROM a [NOW] AS a JOIN t ON a.k = t.k AND t.x <> a.v", most=19, left=4, seed=3
+        "SELECT a.v FROM a [NOW] AS a JOIN t ON a.k = t.k AND t.x <> a.v", most=21, left=6, seed=4
     ),
     "product": Scenario(
         "SELECT a.v, s.name FROM a [RANGE 3 MICROSECONDS] AS a CROSS JOIN s",
@@ -267,100 +281,100 @@ SCENARIOS = {
     "semi join": Scenario(
         "SELECT * FROM a [RANGE 5 MICROSECONDS] AS a WHERE EXISTS "
         "(SELECT 1 FROM c [RANGE 4 MICROSECONDS] AS c WHERE c.k = a.k AND c.v <> a.v)",
-        most=25,
-        seed=5,
+        most=21,
+        seed=8,
     ),
     "anti join": Scenario(
         "SELECT * FROM a [RANGE 5 MICROSECONDS] AS a WHERE NOT EXISTS "
         "(SELECT 1 FROM c [RANGE 4 MICROSECONDS] AS c WHERE c.k = a.k)",
-        most=25,
-        seed=5,
+        most=21,
+        seed=8,
     ),
     "left join": Scenario(
         "SELECT a.v, t.x FROM a [RANGE 5 MICROSECONDS] AS a LEFT JOIN t ON a.k = t.k",
-        most=27,
-        left=8,
-        seed=5,
+        most=26,
+        left=6,
+        seed=4,
     ),
     "full join": Scenario(
         "SELECT a.v, b.w FROM a [RANGE 5 MICROSECONDS] AS a "
         "FULL JOIN b [RANGE 3 MICROSECONDS] AS b ON a.k = b.k",
-        most=21,
-        seed=12,
+        most=14,
+        seed=7,
     ),
     "sums": Scenario(
         "SELECT k, COUNT(*) FILTER (WHERE v > 0) AS n, SUM(v) AS total, AVG(v) AS mean "
         "FROM a [RANGE 4 MICROSECONDS] GROUP BY k",
-        most=26,
-        seed=12,
+        most=22,
+        seed=1,
     ),
     "sum of all": Scenario(
         "SELECT COUNT(v) AS n, SUM(v) AS total FROM c [RANGE 4 MICROSECONDS]",
-        most=40,
+        most=32,
         left=1,
         seed=4,
     ),
     "extremes": Scenario(
         "SELECT k, MIN(v) AS low, MAX(v) AS high FROM c [RANGE 5 MICROSECONDS] GROUP BY k",
-        most=36,
+        most=28,
         seed=4,
     ),
     "first and last": Scenario(
         "SELECT FIRST(v) WITHIN GROUP (ORDER BY at) AS first_, ARG_MAX(k, v) AS best "
         "FROM a [RANGE 5 MICROSECONDS]",
-        most=18,
+        most=24,
         left=1,
-        seed=9,
+        seed=7,
     ),
     "median": Scenario(
         "SELECT k, MEDIAN(v) AS middle, COUNT(DISTINCT v) AS n FROM c [RANGE 5 MICROSECONDS] "
         "GROUP BY k",
-        most=24,
+        most=21,
         seed=4,
     ),
     "in windows": Scenario(
         "SELECT window_end, k, SUM(v) AS total FROM TUMBLE(a, at, INTERVAL 4 MICROSECONDS) "
         "GROUP BY window_start, window_end, k",
-        most=16,
+        most=14,
         seed=3,
     ),
     "hop": Scenario(
         "SELECT window_end, COUNT(*) AS n "
         "FROM HOP(a, at, INTERVAL 2 MICROSECONDS, INTERVAL 5 MICROSECONDS) "
         "GROUP BY window_start, window_end",
-        most=42,
-        seed=7,
+        most=38,
+        seed=3,
     ),
     "cumulate": Scenario(
         "SELECT window_end, MAX(v) AS high "
         "FROM CUMULATE(a, at, INTERVAL 2 MICROSECONDS, INTERVAL 6 MICROSECONDS) "
         "GROUP BY window_start, window_end",
-        most=44,
+        most=55,
         seed=7,
     ),
     "session": Scenario(
         "SELECT * FROM SESSION(c PARTITION BY k, at, INTERVAL 3 MICROSECONDS)",
-        most=18,
+        most=16,
         seed=4,
     ),
     "top": Scenario(
         "SELECT * FROM a [RANGE 5 MICROSECONDS] ORDER BY v DESC LIMIT 2 OFFSET 1",
-        most=18,
-        seed=9,
+        most=16,
+        seed=7,
     ),
     "over": Scenario(
         "SELECT k, v, SUM(v) OVER (PARTITION BY k ORDER BY at, v ROWS 1 PRECEDING) AS two, "
         "LAG(v) OVER (PARTITION BY k ORDER BY at, v) AS last_ FROM a [RANGE 5 MICROSECONDS]",
-        most=46,
-        seed=12,
+        most=62,
+        seed=4,
     ),
     "rank": Scenario(
         "SELECT k, v, RANK() OVER (PARTITION BY k ORDER BY v) AS r FROM c [RANGE 5 MICROSECONDS]",
-        most=25,
+        most=22,
         seed=4,
     ),
     "istream": Scenario("ISTREAM(SELECT k FROM c [RANGE 4 MICROSECONDS])", most=17, seed=4),
-    "dstream": Scenario("DSTREAM(SELECT k FROM a [RANGE 4 MICROSECONDS])", most=18, seed=12),
+    "dstream": Scenario("DSTREAM(SELECT k FROM a [RANGE 4 MICROSECONDS])", most=15, seed=3),
     "rstream": Scenario(
         "RSTREAM(SELECT k FROM a [RANGE 4 MICROSECONDS] EVERY 2 MICROSECONDS)",
         most=9,
@@ -370,32 +384,32 @@ SCENARIOS = {
     "sum of a join": Scenario(
         "SELECT b.w, COUNT(*) FILTER (WHERE a.v > 0) AS n FROM a [RANGE 4 MICROSECONDS] AS a "
         "JOIN b [RANGE 6 MICROSECONDS] AS b ON a.k = b.k GROUP BY b.w",
-        most=57,
-        seed=12,
+        most=61,
+        seed=9,
     ),
     "sum by the key of a join": Scenario(
         "SELECT a.k, b.k AS bk, COUNT(*) AS n FROM a [RANGE 4 MICROSECONDS] AS a "
         "JOIN b [RANGE 6 MICROSECONDS] AS b ON a.k = b.k GROUP BY a.k, b.k",
-        most=43,
-        seed=7,
+        most=60,
+        seed=9,
     ),
     "sum for ever": Scenario(
-        "SELECT k, SUM(v) AS total FROM a [UNBOUNDED] GROUP BY k", most=25, left=8, seed=3
+        "SELECT k, SUM(v) AS total FROM a [UNBOUNDED] GROUP BY k", most=18, left=12, seed=5
     ),
     "extremes for ever": Scenario(
         "SELECT k, MIN(v) AS low, MAX(v) AS high FROM a [UNBOUNDED] GROUP BY k",
-        most=43,
+        most=42,
         left=37,
         seed=5,
     ),
     "best for ever": Scenario(
         "SELECT ARG_MIN(k, v) AS low, ARG_MAX(k, v) AS high FROM a [UNBOUNDED]",
-        most=99,
-        left=99,
-        seed=12,
+        most=16,
+        left=8,
+        seed=8,
     ),
     "distinct for ever": Scenario(
-        "SELECT DISTINCT k, v FROM c [UNBOUNDED]", most=20, left=13, seed=4
+        "SELECT DISTINCT k, v FROM c [UNBOUNDED]", most=23, left=13, seed=4
     ),
     "self join": Scenario(
         "SELECT l.v, r.k FROM a [RANGE 4 MICROSECONDS] AS l "
@@ -405,8 +419,8 @@ SCENARIOS = {
     ),
     "two readers of a table": Scenario(
         "SELECT t.k, u.n FROM t JOIN (SELECT x, COUNT(*) AS n FROM t GROUP BY x) AS u ON t.x = u.x",
-        most=34,
-        left=16,
-        seed=12,
+        most=28,
+        left=7,
+        seed=5,
     ),
 }

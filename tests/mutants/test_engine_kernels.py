@@ -401,9 +401,9 @@ WINDOWS = [
         "rows by key",
     ),
     Mistake(
-        "a session is not found by a fact that touches its start",
+        "a session is not found by a fact before its start",
         "kernels.windows.session:stretches",
-        later(until=-1),
+        later(until=-3),
         "session",
     ),
     Mistake(

