@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from tests.scenarios import FAR, FINE, SCENARIOS, Scenario, Way, run
+from tests.scenarios import FAR, FINE, SCENARIOS, WAYS, Scenario, Way, run
 
 from ebbtide.errors import EbbtideError
 
@@ -51,6 +51,9 @@ def assert_noticed(mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> None:
     It has to be noticed by what is checked, or by the engine itself: a mistake that makes Python
     stumble shows nothing.
     """
+    if mistake.seed is not None or not set(mistake.ways) <= set(WAYS):
+        # What no other test runs must hold without the mistake.
+        run(mistake.run_with, mistake.ways)
     put(mistake, monkeypatch)
     with pytest.raises((AssertionError, EbbtideError)):
         run(mistake.run_with, mistake.ways)
@@ -86,4 +89,3 @@ def turned(change: Callable[[Any], Any]) -> Callable[[Part], Part]:
 def given(change: Callable[..., Sequence[Any]]) -> Callable[[Part], Part]:
     """A function whose arguments are changed."""
     return lambda original: lambda *old, **named: original(*change(*old), **named)
-

@@ -46,6 +46,7 @@ CREATE STREAM c (k BIGINT, v BIGINT, at TIMESTAMP NOT NULL, op STRING, PRIMARY K
 CREATE TABLE t (k BIGINT, x BIGINT, at TIMESTAMP NOT NULL, op STRING, seq BIGINT, PRIMARY KEY (k),
   PROGRESS FOR at AS at - INTERVAL 3 MICROSECONDS) TIME at OP op SEQUENCE seq;
 CREATE TABLE s (k BIGINT, name STRING);
+CREATE VIEW recent AS SELECT * FROM a [RANGE 5 MICROSECONDS];
 """
 FAR = 1000
 
@@ -130,7 +131,7 @@ def _dated(random: Random, oracle: Oracle, name: str, fed: Fed) -> Fed:
 def _aimed(random: Random, known: list[Arrival], fed: Fed) -> Fed:
     """The same, but that what is taken back or replaced is mostly one of the last rows.
 
-    All sources with a time have the key, a value and the time in front; an end has a time of its own.
+    Whatever has a time has a key, a value and the time in front; an end has a time of its own.
     """
     arrivals = []
     for arrival in fed.arrivals:
@@ -215,6 +216,13 @@ SCENARIOS = {
         "SELECT k, v + 1 AS more FROM a [RANGE 4 MICROSECONDS] WHERE v > 0",
         most=0,
         seed=1,
+    ),
+    "view": Scenario(
+        "SELECT r.v, n.name FROM recent AS r "
+        "JOIN (VALUES (0, 'none'), (1, 'one')) AS n (k, name) ON r.k = n.k",
+        most=99,
+        left=99,
+        seed=4,
     ),
     "fixed": Scenario("SELECT * FROM a [FIXED 4 MICROSECONDS]", most=0, seed=3),
     "slide": Scenario(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.mistakes import Mistake, assert_noticed, given, mistakes, turned
-from tests.scenarios import FINE, MERGED, SHARDED
+from tests.scenarios import SHARDED
 
 from ebbtide.algebra.relation import Filter
 
@@ -112,24 +112,6 @@ RULES = [
         "join within",
     ),
     Mistake(
-        "steps of rows go as the rows do",
-        "compile.lowering:_store_rule",
-        given(lambda rule, place, *rest: [rule, place]),
-        "dstream",
-    ),
-    Mistake(
-        "rows that are about to end are not kept for it",
-        "compile.physical:StoreRule.at",
-        given(lambda self, *rest: [replace(self, turning=None), *rest]),
-        "sums",
-    ),
-    Mistake(
-        "what is emitted goes by the rule of the input",
-        "compile.physical:Operator.times",
-        turned(lambda times: replace(times, output=times.inputs[0])),
-        "cumulate",
-    ),
-    Mistake(
         "what was forgotten later hides what was stored",
         "compile.physical:Operator.times",
         turned(lambda times: replace(times, stored=times.inputs)),
@@ -162,9 +144,9 @@ STAGES = [
         (SHARDED,),
     ),
     Mistake(
-        "the key of a join is taken to be in another column",
+        "any column of a join is taken to hold its key",
         "compile.kernel_choice:_on_both",
-        turned(lambda carries: tuple((1,) for _ in carries)),
+        turned(lambda carries: tuple(tuple(range(places[-1] + 2)) for places in carries)),
         "sum of a join",
         (SHARDED,),
     ),

@@ -147,7 +147,7 @@ JOINS = [
         "partners are not asked for the last tick",
         "kernels.condition:stretches",
         later(until=-1),
-        "join",
+        "full join",
     ),
     Mistake(
         "partners are not asked for the first tick",
@@ -173,6 +173,7 @@ JOINS = [
         "kernels.operators.semi_join:changed",
         given(lambda condition, mine, other: [condition, mine, comers(other)]),
         "semi join",
+        seed=1,
     ),
     Mistake(
         "a partner that leaves the left join is overlooked",
@@ -283,6 +284,7 @@ AGGREGATES = [
         "kernels.aggregates.call:Call.keeps_nulls",
         lambda original: lambda self: True,
         "median",
+        seed=5,
     ),
     Mistake(
         "FIRST skips NULLs",
@@ -319,6 +321,7 @@ AGGREGATES = [
         "kernels.aggregates.choice:BestRows.__call__",
         given(lambda self, *rest: [replace(self, calls=self.calls[:1]), *rest]),
         "best for ever",
+        seed=1,
     ),
 ]
 
@@ -392,7 +395,7 @@ WINDOWS = [
         "a row window reads only what is done with later",
         "kernels.windows.row_window:stretches",
         later(since=4),
-        "rows by key",
+        "rows",
     ),
     Mistake(
         "a slide of rows is done with early",
@@ -405,6 +408,7 @@ WINDOWS = [
         "kernels.windows.session:stretches",
         later(until=-3),
         "session",
+        seed=2,
     ),
     Mistake(
         "a session is not found by a fact that touches its end",
@@ -521,6 +525,7 @@ SETS = [
         "kernels.sweeps.counting:touched",
         still(3),
         "distinct",
+        seed=1,
     ),
     Mistake(
         "DISTINCT is not revised by late rows",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.mistakes import Mistake, always, assert_noticed, given, mistakes, turned
-from tests.scenarios import FINE, MERGED
+from tests.scenarios import MERGED
 
 from ebbtide.state.batch import DIFF, where
 from ebbtide.state.columns import ints
@@ -81,14 +81,14 @@ KEEPING = [
     Mistake(
         "versions are never forgotten", "compile.physical:StoreRule.at", always(ALWAYS), "left join"
     ),
-    Mistake("rows go too early", "compile.physical:StoreRule.at", shifted(2), "full join"),
-    Mistake("facts go too early", "compile.physical:StoreRule.at", shifted(2), "session"),
-    Mistake("rows go too late", "compile.physical:StoreRule.at", shifted(-2), "anti join"),
+    Mistake("rows go too early", "compile.physical:StoreRule.at", shifted(2), "join"),
+    Mistake("facts go too early", "compile.physical:StoreRule.at", shifted(2), "join within"),
+    Mistake("rows go too late", "compile.physical:StoreRule.at", shifted(-2), "sums"),
     Mistake(
         "a segment goes with its first row",
         "state.keep:Keep.drops",
         lambda original: by_the_first,
-        "full join",
+        "anti join",
         (MERGED,),
     ),
     Mistake("no segment goes as a whole", "state.keep:Keep.drops", always(False), "join"),
@@ -99,8 +99,8 @@ SEGMENTS = [
         "bounds of a column are swapped",
         "state.writing:zones",
         turned(lambda zones: tuple((place, high, low) for place, low, high in zones)),
-        "join within",
-        (FINE, MERGED),
+        "hop",
+        (MERGED,),
     ),
     Mistake(
         "bounds of the ends are swapped",
@@ -110,7 +110,10 @@ SEGMENTS = [
         (MERGED,),
     ),
     Mistake(
-        "a merge loses negatives", "state.area:merged", turned(positives), "distinct of versions"
+        "a merge loses negatives",
+        "state.area:merged",
+        turned(positives),
+        "istream",
     ),
     Mistake(
         "a merge does not net",

@@ -55,8 +55,9 @@ ADMISSION = [
         "SEQUENCE is ignored",
         "kernels.admission.plain_keys:_in_order",
         given(lambda declaration, *rest: [replace(declaration, sequence=None), *rest]),
-        "two readers of a table",
+        "distinct of versions",
         (MERGED,),
+        seed=3,
     ),
     Mistake(
         "a delete is an end",
@@ -112,6 +113,7 @@ ADMISSION = [
         "kernels.admission.kernel:_bake",
         lambda original: lambda ledger: list(ledger.operations),
         "distinct of versions",
+        seed=2,
     ),
     Mistake(
         "unused rows are lost",
