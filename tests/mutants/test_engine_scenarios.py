@@ -18,5 +18,5 @@ def test_the_engine_passes(name: str) -> None:
 def test_a_scenario_shows_something(name: str) -> None:
     scenario = SCENARIOS[name]
     plan = plan_of(scenario.query)
-    every = accepted(declarations_of(plan), story(scenario.query, scenario.seed, scenario.steps))
+    every = accepted(declarations_of(plan), story(plan, scenario.seed, scenario.steps))
     assert len(evaluate(plan, every, 100)) > 3
