@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.scenarios import plan_with
 
 from ebbtide.algebra import ChangingTable, Relation, StaticTable, Stream, Values
 from ebbtide.algebra.operators import OPERATORS
@@ -62,6 +63,12 @@ def test_a_strategy_generates_it(operator: type[Relation]) -> None:
 def test_it_has_a_test_of_its_own(name: str) -> None:
     stem = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     assert (ROOT / f"tests/operators/test_{stem}.py").exists()
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.__name__)
+def test_the_engine_runs_it_in_a_test(operator: type[Relation]) -> None:
+    # tests/operators/test_on_the_engine.py runs what is found here.
+    assert plan_with(operator) is not None
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.__name__)
