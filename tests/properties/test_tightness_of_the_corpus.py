@@ -99,7 +99,9 @@ def is_bounded(store: Store) -> bool:
 def is_linear(node: Node) -> bool:
     """Whether a node's rows are made one by one from those of one stream."""
     streams = list(find(node.relation, Stream))
-    return len(streams) == 1 and not any(below.stores or below.kept for below in node.walk())
+    # What the admission of a stream with a key stores is no part of this.
+    above = (below for below in node.walk() if below.inputs)
+    return len(streams) == 1 and not any(below.stores or below.kept for below in above)
 
 
 def steps(value: object) -> Iterator[int]:
