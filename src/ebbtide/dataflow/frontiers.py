@@ -8,6 +8,7 @@ never falls.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ebbtide.analysis.formula.progress import Bound
 from ebbtide.compile.lowering import Lowered
@@ -46,12 +47,12 @@ def times_of(
     return found
 
 
+@dataclass(frozen=True, slots=True)
 class Part:
     """Sources, operators and, by ``~number``, outputs that are connected."""
 
-    def __init__(self, sources: frozenset[int], consumers: frozenset[int]) -> None:
-        self.sources = sources
-        self.consumers = consumers
+    sources: frozenset[int]
+    consumers: frozenset[int]
 
 
 def parts(lowered: Lowered) -> list[Part]:

@@ -222,7 +222,8 @@ class Engine:
         from ebbtide.store.journal import Journal
 
         latest = [Journal(root).latest() for root in roots]
-        step = max((manifest.version for manifest in latest if manifest), default=None)
+        # Before the first step is there, views have said nothing, whatever comes meanwhile.
+        step = max((manifest.version for manifest in latest if manifest), default=-1)
         return {q.name: self.host.snapshot(q.view, moment, step) for q in queries}
 
     def late(self, name: str) -> Any:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ebbtide.errors import StateError
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.files import replace
 from ebbtide.store.manifest import Manifest, Manifests
@@ -31,18 +32,40 @@ class Journal:
             replace(path, json.dumps(manifest.record.to_json(), sort_keys=True))
 
     def entries(self, since: int = -1) -> Iterator[StepRecord]:
-        """The committed steps after ``since``, in order."""
+        """The committed steps after ``since``, in order, without a gap."""
+        seen = since
+        while True:
+            before = seen
+            for name in self._names(seen + 1):
+                with open(f"{self.root}/journal/{name}", encoding="utf-8") as file:
+                    record = StepRecord.from_json(json.load(file))
+                if record.version != seen + 1:
+                    raise self._missing(seen + 1)
+                seen = record.version
+                yield record
+            latest = self.latest()
+            if latest is None or latest.version <= seen:
+                return
+            if latest.version == seen + 1:
+                yield latest.record
+                return
+            # Steps were committed since the names were read.
+            if seen == before and not self._names(seen + 1):
+                raise self._missing(seen + 1)
+
+    def _names(self, first: int) -> list[str]:
         directory = f"{self.root}/journal"
-        seen, first = since, f"{since + 1:012d}.json"
-        for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
-            if name.endswith(".json") and name >= first:
-                with open(f"{directory}/{name}", encoding="utf-8") as file:
-                    entry = StepRecord.from_json(json.load(file))
-                seen = entry.version
-                yield entry
-        latest = self.latest()
-        if latest is not None and latest.version > seen:
-            yield latest.record
+        names = os.listdir(directory) if os.path.isdir(directory) else []
+        least = f"{first:012d}.json"
+        return sorted(name for name in names if name.endswith(".json") and name >= least)
+
+    def _missing(self, version: int) -> StateError:
+        return StateError(
+            "missing-step",
+            f"the journal has no entry of step {version}",
+            detail=f"below {self.root}/journal",
+            hint="restore the directory, or run the program anew under another name",
+        )
 
     def latest(self) -> Manifest | None:
         """The last committed version."""
