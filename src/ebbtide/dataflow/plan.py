@@ -100,7 +100,8 @@ class Dataflow:
         view = self.lowered.physical.outputs[output]
         job = Job(name, Held(), moment.times[~output])
         taken = self._input(~output, 0, view.schema, stage)
-        return Emission(view.name, job, taken, view.name not in self.unwritten)
+        wanted, last = view.name not in self.unwritten, stage == self.stages
+        return Emission(view.name, job, taken, wanted, ordered=not last)
 
     def _input(self, consumer: int, index: int, schema: Schema, stage: int | None = None) -> Input:
         edges = [

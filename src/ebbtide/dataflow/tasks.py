@@ -1,8 +1,9 @@
 """What a task does: the kernels of one stage on one shard, and what they emit, written or sent on.
 
 Law: the result is a function of the multiset of the rows that come in, the version of the state
-and the frontiers; a repeated task writes the same files and sends the same rows.  For every
-operator and every output of the stage a task gives exactly one description.
+and the frontiers; a repeated task writes the same files and sends the same rows.  So files are
+written in an order of their own wherever their names travel on, for rows come in any order.  For
+every operator and every output of the stage a task gives exactly one description.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ebbtide.compile.physical import FromOperator
@@ -20,7 +22,8 @@ from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, Place, Shard
 from ebbtide.dataflow.tags import UNUSED, UNUSED_COLUMNS
 from ebbtide.kernels.admission.kernel import Admission, split, texts
-from ebbtide.state.batch import DIFF, cancel, concat
+from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload
+from ebbtide.state.columns import ints
 from ebbtide.store.archive import Archive
 
 
@@ -55,13 +58,15 @@ class Operation:
 class Emission:
     """A view's output: what has begun is written, what begins after ``now`` is held.
 
-    Unless someone wants the rows, they are only counted.
+    Unless someone wants the rows, they are only counted.  What is said behind the last stage
+    travels no further, so only before it are they ``ordered``.
     """
 
     view: str
     job: Job
     input: Input
     writes: bool = True
+    ordered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,8 @@ class _Running:
         if emission.writes and rows:
             archive, version = Archive(self.task.place.root), self.task.place.version
             kind = f"output/{emission.view}"
-            file = archive.write(kind, self.shard.number, version, result.changes)
+            changes = in_order(result.changes) if emission.ordered else result.changes
+            file = archive.write(kind, self.shard.number, version, changes)
             yield json.dumps({"output": emission.view, "file": file, "rows": rows})
         elif rows:
             yield json.dumps({"output": emission.view, "file": None, "rows": rows})
@@ -130,11 +136,11 @@ class _Running:
     def _leave_unused(self) -> Iterator[str]:
         rows = [table for table in self.unused if table.num_rows]
         if rows:
-            named = _unused_table(pa.concat_tables(rows))
+            told = pa.concat_tables(rows).sort_by([("text", "ascending"), (DIFF, "ascending")])
+            named = _unused_table(told)
             place = self.task.place
             file = Archive(place.root).write("unused", self.shard.number, place.version, named)
-            told = {"unused": file, "rows": named.num_rows, "reasons": _reasons(named)}
-            yield json.dumps(told)
+            yield json.dumps({"unused": file, "rows": named.num_rows, "reasons": _reasons(named)})
 
     def _input(self, taken: Input) -> Any:
         batches = [batch for take in taken.takes if (batch := self._taken(take)) is not None]
@@ -148,6 +154,13 @@ class _Running:
             case FromOperator(operator):
                 found = self.made[operator]
         return None if found is None else _piped(take.pipe, found)
+
+
+def in_order(changes: Any) -> Any:
+    """Changes in an order that depends on nothing but what they are."""
+    hashes = key_hash(changes, payload(changes))
+    times = (ints(changes, DIFF), ints(changes, TO), ints(changes, FROM))
+    return changes.take(pa.array(np.lexsort((*times, hashes))))
 
 
 def _piped(pipe: TaskPipe | None, changes: Any) -> Any:
