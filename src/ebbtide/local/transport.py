@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,6 @@ class LocalEntered:
     dataflow: Dataflow
     shards: Shards
     seen: Seen
-    said: list[str] = field(default_factory=list)
 
     def run(self, tasks: Sequence[StageTask]) -> list[str]:
         """Runs all tasks, stage by stage."""

@@ -16,6 +16,7 @@ from ebbtide.store.files import is_unfinished
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifests
 from ebbtide.store.program import Identity
+from ebbtide.store.record import StepRecord
 
 
 class Claim:
@@ -85,8 +86,9 @@ class Claim:
         if os.path.isdir(f"{self.root}/state"):
             orphans |= Manifests(DirectoryStore(f"{self.root}/state")).sweep()
         journal = Journal(self.root)
-        named = {file for record in journal.entries() if record.kept for file in record.files()}
-        named |= {f.file for record in journal.entries() for f in record.unused if f.file}
+        named: set[str] = set()
+        for record in journal.entries():
+            named |= set(record.files() if record.kept else _unused(record))
         latest = journal.latest()
         if latest is not None:
             named |= set(latest.record.files())
@@ -100,6 +102,10 @@ class Claim:
                     os.remove(f"{self.root}/{file}")
                     orphans.add(file)
         return orphans
+
+
+def _unused(record: StepRecord) -> set[str]:
+    return {written.file for written in record.unused if written.file is not None}
 
 
 def _with(heartbeat: bool) -> str:
