@@ -32,7 +32,6 @@ REVISION = ROOT / "docs/explanation/drawings/revision.svg"
 VERDICT = ROOT / "docs/explanation/verdict.md"
 
 NOON = instant("2026-01-01 12:00:00")
-WITHOUT_SQL = ("Coalesce", "Split")
 WINDOWS = (
     "[RANGE 10 SECONDS]",
     "[RANGE 10 SECONDS SLIDE 4 SECONDS]",
@@ -135,13 +134,12 @@ def revision() -> str:
 
 
 def operators_drawn() -> Iterator[tuple[str, str]]:
-    """Every operator that has SQL, and its drawing."""
+    """Every operator and its drawing."""
     page = PAGE.read_text(encoding="utf-8")
     catalog = _declared(Catalog(), _blocks(page)[0])
     sections = re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", page, re.M | re.S)
     for name, text in sections:
-        if name not in WITHOUT_SQL:
-            yield name, _drawing(name, _blocks(text)[0], catalog)
+        yield name, _drawing(name, _blocks(text)[0], catalog)
 
 
 def _drawing(name: str, sql: str, catalog: Catalog) -> str:

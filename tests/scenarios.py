@@ -20,7 +20,7 @@ from tests.histories import Fed, History, Oracle, cut, declarations_of, history,
 from tests.in_process import InProcess
 
 from ebbtide.algebra.relation import ChangingTable, Relation
-from ebbtide.algebra.window import Coalesce, Split, Window
+from ebbtide.algebra.window import Window
 from ebbtide.analysis import analyse
 from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
@@ -436,13 +436,8 @@ SCENARIOS = {
     ),
 }
 
-WITHOUT_SQL: tuple[Relation, ...] = (
-    Coalesce(plan_of("SELECT * FROM a [RANGE 4 MICROSECONDS]")),
-    Split(plan_of("SELECT * FROM a [RANGE 4 MICROSECONDS]"), 2),
-)
-
 
 def plan_with(operator: type[Relation]) -> Relation | None:
-    """A plan with an operator, if some scenario has it or it is one that SQL does not write."""
-    plans = (*(plan_of(scenario.query) for scenario in SCENARIOS.values()), *WITHOUT_SQL)
+    """A plan with an operator, if some scenario has it."""
+    plans = (plan_of(scenario.query) for scenario in SCENARIOS.values())
     return next((plan for plan in plans if any(find(plan, operator))), None)

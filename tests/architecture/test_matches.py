@@ -106,7 +106,7 @@ def test_an_open_match_is_recognised(source: str) -> None:
     [
         "from ebbtide.algebra import Map\nmatch x:\n case Map(): 1\n case _: assert_never(x)",
         "from ebbtide.algebra import Map\nmatch x:\n case Map(): 1",
-        "from ebbtide.analysis import Coalesce\nmatch x:\n case Coalesce(): 1\n case _: 2",
+        "from ebbtide.kernels import Join\nmatch x:\n case Join(): 1\n case _: 2",
         "match x:\n case nodes.Tumble(): 1\n case _: 2",
     ],
 )

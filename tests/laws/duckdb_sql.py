@@ -12,7 +12,6 @@ from ebbtide.algebra import (
     Alias,
     AntiJoin,
     ChangingTable,
-    Coalesce,
     Difference,
     Distinct,
     Filter,
@@ -29,7 +28,6 @@ from ebbtide.algebra import (
     Relation,
     SemiJoin,
     SortKey,
-    Split,
     StrictDifference,
     TopN,
     UnionAll,
@@ -67,7 +65,7 @@ def query(node: Relation, tables: dict[str, str]) -> str:
             return tables[node.declaration.name]
         case Values():
             return rows(node.columns, list(node.rows))
-        case View() | Alias() | Coalesce() | Split():
+        case View() | Alias():
             return f"SELECT * FROM {below[0]}"
         case Filter():
             condition = scalar(node.predicate, node.input.schema)

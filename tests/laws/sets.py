@@ -5,7 +5,6 @@ Those that paper 4 prints have its words; the others are the rules of multisets 
 
 from ebbtide.algebra import (
     And,
-    Coalesce,
     Difference,
     Distinct,
     Expression,
@@ -16,7 +15,6 @@ from ebbtide.algebra import (
     Product,
     Ref,
     Relation,
-    Split,
     StrictDifference,
     UnionAll,
     View,
@@ -190,10 +188,6 @@ MAP = [
 ]
 
 SAME = [
-    equation("coalesce changes no snapshot", lambda w: (Coalesce(A), A), ONE),
-    equation("coalesce up to a limit changes no snapshot", lambda w: (Coalesce(A, 3), A), ONE),
-    equation("split changes no snapshot", lambda w: (Split(A, 2), A), ONE),
-    equation("coalesce undoes split", lambda w: (Coalesce(Split(A, 2)), A), ONE),
     equation("a view is its query", lambda w: (View("v", where(A, w.p)), where(A, w.p)), ONE),
 ]
 

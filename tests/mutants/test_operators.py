@@ -13,7 +13,6 @@ import pytest
 
 from ebbtide.algebra import (
     AntiJoin,
-    Coalesce,
     Difference,
     Distinct,
     Intersection,
@@ -25,7 +24,6 @@ from ebbtide.algebra import (
     Product,
     Relation,
     SemiJoin,
-    Split,
     StrictDifference,
     TopN,
     UnionAll,
@@ -204,18 +202,6 @@ MUTANTS = [
         Map,
         lambda node, rows: once(pointwise.operate(node, rows)),
         ("map through union", "DuckDB agrees on Map"),
-    ),
-    Mutant(
-        "coalesce drops repetitions",
-        Coalesce,
-        lambda node, rows: once(rows[0]),
-        ("coalesce changes no snapshot", "coalesce undoes split"),
-    ),
-    Mutant(
-        "split loses a row",
-        Split,
-        lambda node, rows: Counter(dict(list(rows[0].items())[1:])),
-        ("split changes no snapshot", "coalesce undoes split"),
     ),
     Mutant(
         "top-n shows one row more",

@@ -24,7 +24,6 @@ from ebbtide.algebra.relation import (
     Relation,
     View,
 )
-from ebbtide.algebra.window import Coalesce, Split
 from ebbtide.core.schema import Schema
 from ebbtide.core.types import (
     BIGINT,
@@ -73,14 +72,6 @@ def view(growth: Growth) -> Relation:
 
 def alias(growth: Growth) -> Relation:
     return Alias(plain(growth.input()), growth.choose("ab"))
-
-
-def coalesce(growth: Growth) -> Relation:
-    return Coalesce(growth.input(), growth.choose([None, 5]))
-
-
-def split(growth: Growth) -> Relation:
-    return Split(growth.input(), growth.choose([1, 4]))
 
 
 def aggregate(growth: Growth) -> Relation:
@@ -190,8 +181,6 @@ UNARY: dict[type[Relation], Builder] = {
     Distinct: distinct,
     View: view,
     Alias: alias,
-    Coalesce: coalesce,
-    Split: split,
     Aggregate: aggregate,
     TopN: top_n,
     Over: over,

@@ -58,7 +58,6 @@ from ebbtide.algebra.relation import (
     View,
 )
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Fixed,
@@ -69,7 +68,6 @@ from ebbtide.algebra.window import (
     Rows,
     Rstream,
     Session,
-    Split,
     Tumble,
     Unbounded,
     Window,
@@ -89,7 +87,6 @@ __all__ = [
     "Cast",
     "CeilTo",
     "ChangingTable",
-    "Coalesce",
     "Comparison",
     "Cumulate",
     "Difference",
@@ -134,7 +131,6 @@ __all__ = [
     "SemiJoin",
     "Session",
     "SortKey",
-    "Split",
     "StaticTable",
     "Stream",
     "StrictDifference",

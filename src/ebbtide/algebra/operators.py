@@ -31,14 +31,12 @@ from ebbtide.algebra.relation import (
     View,
 )
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
     Window,
 )
@@ -68,8 +66,6 @@ Pointwise: TypeAlias = (
     | Hop
     | Session
     | Cumulate
-    | Coalesce
-    | Split
 )
 AcrossTime: TypeAlias = Window | Istream | Dstream | Rstream
 Operator: TypeAlias = Source | Pointwise | AcrossTime

@@ -41,14 +41,12 @@ from ebbtide.algebra.relation import (
 from ebbtide.algebra.select_sql import Select, limit_sql
 from ebbtide.algebra.source_sql import default_name, values_sql
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
     Window,
 )
@@ -116,8 +114,6 @@ def _select(plan: Relation) -> str:
             return plan_sql(_listed(replace(plan, number_as="number")))
         case Distinct():
             return plan_sql(Distinct(_listed(plan.input)))
-        case Coalesce() | Split():
-            return plan_sql(plan.input)
         case _ if _is_named(plan):
             return plan_sql(_listed(Alias(plan, default_name(plan) or "plan")))
         case _:

@@ -46,14 +46,12 @@ from ebbtide.algebra.relation import (
 from ebbtide.algebra.source_sql import window_sql
 from ebbtide.algebra.traits import Assigning, Streaming
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
     Window,
 )
@@ -109,13 +107,13 @@ def _salient(relation: Relation) -> str:
             return ""
         case Window() | Tumble() | Hop() | Session() | Cumulate():
             return _timed(node)
-        case Istream() | Dstream() | Rstream() | Coalesce() | Split():
+        case Istream() | Dstream() | Rstream():
             return _timed(node)
         case _:
             assert_never(node)
 
 
-def _timed(node: Window | Assigning | Streaming | Coalesce | Split) -> str:
+def _timed(node: Window | Assigning | Streaming) -> str:
     match node:
         case Window():
             return f"{window_sql(node.spec)} on {node.on}"
@@ -131,10 +129,6 @@ def _timed(node: Window | Assigning | Streaming | Coalesce | Split) -> str:
             return f"{_lengths(node.gap_us)} on {node.on}{each}"
         case Rstream():
             return f"every {_lengths(node.every_us)}"
-        case Split():
-            return _lengths(node.size_us)
-        case Coalesce():
-            return "" if node.limit_us is None else f"up to {_lengths(node.limit_us)}"
         case Istream() | Dstream():
             return ""
         case _:

@@ -33,20 +33,18 @@ from ebbtide.algebra.operators import OPERATORS, Source, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Relation, View
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
     Window,
 )
 
-SameRows: TypeAlias = View | Alias | Coalesce | Split
-"""Has the rows of its input, perhaps under other names or cut at other instants."""
+SameRows: TypeAlias = View | Alias
+"""Has the rows of its input, perhaps under other names."""
 
 Linear: TypeAlias = SameRows | Filter | Map | Window
 """Maps every change to at most one, by its row alone; a window of rows is the exception."""

@@ -170,29 +170,6 @@ class Cumulate(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class Coalesce(Relation):
-    """The input as it is; adjacent changes of one row may be merged up to ``limit_us``."""
-
-    input: Relation
-    limit_us: Duration | None = None
-
-    def _derive(self) -> Schema:
-        return self.input.schema
-
-
-@dataclass(frozen=True, slots=True)
-class Split(Relation):
-    """The input as it is; its changes may be cut into pieces of ``size_us``."""
-
-    input: Relation
-    size_us: Duration
-
-    def _derive(self) -> Schema:
-        _positive("SPLIT", self.size_us)
-        return self.input.schema
-
-
-@dataclass(frozen=True, slots=True)
 class Istream(Relation):
     """The facts that a row came, and when: as often as it is there more than an instant before."""
 

@@ -33,14 +33,12 @@ from ebbtide.algebra.relation import (
 )
 from ebbtide.algebra.traits import EmitsOnce, Stateless
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
     Window,
 )
@@ -97,7 +95,7 @@ def operator_name(relation: Relation) -> str:
             return f"ranking of {name_of(node)}"
         case Over():
             return f"OVER on {name_of(node)}"
-        case Alias() | Filter() | Map() | Coalesce() | Split():
+        case Alias() | Filter() | Map():
             return name_of(node)
         case Window() | Tumble() | Hop() | Cumulate():
             return f"window on {name_of(node)}"

@@ -20,12 +20,10 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.algebra.traits import Linear, traits
 from ebbtide.algebra.window import (
-    Coalesce,
     Fixed,
     Now,
     Range,
     Rows,
-    Split,
     Unbounded,
     Window,
     WindowSpec,
@@ -74,7 +72,7 @@ class Pipe:
     def then(self, node: Linear) -> Pipe:
         """This pipe followed by a linear operator."""
         match node:
-            case Alias() | View() | Coalesce() | Split():
+            case Alias() | View():
                 return replace(self, schema=node.schema)
             case Filter():
                 return replace(self, conditions=(*self.conditions, self.resolve(node.predicate)))

@@ -28,7 +28,7 @@ from ebbtide.algebra.expression import Expression
 from ebbtide.algebra.operators import Pointwise
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, View
-from ebbtide.algebra.window import Coalesce, Cumulate, Hop, Session, Split, Tumble
+from ebbtide.algebra.window import Cumulate, Hop, Session, Tumble
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row, normalise
@@ -41,7 +41,7 @@ from ebbtide.reference.windows import assigned
 def operate(node: Pointwise, inputs: tuple[Multiset, ...]) -> Multiset:
     """The operator's output on snapshots of its inputs."""
     match node:
-        case View() | Alias() | Coalesce() | Split():
+        case View() | Alias():
             return inputs[0]
         case Filter():
             return _filter(node, inputs[0])

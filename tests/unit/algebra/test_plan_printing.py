@@ -5,7 +5,6 @@ import pytest
 from ebbtide.algebra import (
     AggregateCall,
     Alias,
-    Coalesce,
     Comparison,
     Distinct,
     Filter,
@@ -21,7 +20,6 @@ from ebbtide.algebra import (
     Relation,
     SemiJoin,
     SortKey,
-    Split,
     Stream,
     TopN,
     Window,
@@ -54,7 +52,7 @@ PRINTED = {
     "SELECT b AS b FROM (SELECT s.a AS b FROM s WHERE s.a > 0) AS plan WHERE b > 0": Filter(
         MAPPED, Comparison(">", MAPPED.ref("b"), literal(0))
     ),
-    "SELECT s.a AS b FROM s WHERE s.a > 0": Coalesce(Split(MAPPED, 5)),
+    "SELECT s.a AS b FROM s WHERE s.a > 0": MAPPED,
     "SELECT `order`.a, `order`.at FROM s [RANGE 1 SECOND] AS `order`": R,
     "SELECT s.a, s.at, `order`.a AS a_, `order`.at AS at_ "
     "FROM s JOIN s [RANGE 1 SECOND] AS `order` ON s.a = `order`.a": Join(S, R, EQUAL),
@@ -93,12 +91,5 @@ def test_a_window_on_another_time() -> None:
 
 
 def test_a_tree_has_a_line_for_every_operator() -> None:
-    assert plan_tree(Coalesce(Split(MAPPED, 5_000_000), 7)) == (
-        "Coalesce up to 7 MICROSECONDS\n"
-        "  Split 5 SECONDS\n"
-        "    Map b := s.a\n"
-        "      Filter s.a > 0\n"
-        "        Alias s\n"
-        "          Stream s"
-    )
-    assert len(OPERATORS) == 32
+    assert plan_tree(MAPPED) == ("Map b := s.a\n  Filter s.a > 0\n    Alias s\n      Stream s")
+    assert len(OPERATORS) == 30

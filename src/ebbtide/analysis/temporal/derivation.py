@@ -32,14 +32,12 @@ from ebbtide.algebra.relation import (
     View,
 )
 from ebbtide.algebra.window import (
-    Coalesce,
     Cumulate,
     Dstream,
     Hop,
     Istream,
     Rstream,
     Session,
-    Split,
     Tumble,
     Window,
 )
@@ -65,8 +63,6 @@ def derive(relation: Relation, below: tuple[Edge, ...]) -> Edge:
             return sources.table(node)
         case View():
             return sources.view(node, below[0])
-        case Coalesce() | Split():
-            return pointwise.recut(below[0])
         case Alias():
             return pointwise.renamed(node, below[0])
         case Filter():

@@ -82,13 +82,6 @@ def framed(node: Over, below: Edge) -> Edge:
     return _of_partition(node.schema, z, y, both(partition, reach(node).affects(z, y)))
 
 
-def recut(below: Edge) -> Edge:
-    """The same rows; changes are merged or cut, so that they begin within others."""
-    y = below.copy("c")
-    facts = y.facts.where(begins_within(y))
-    return made(below.schema, below.kind, facts, y.bounds, shown_as(y.columns, below.schema))
-
-
 def begins_within(*copies: Copy) -> Formula:
     """That the output's interval begins within those of changes or rows that make it."""
     if not any(copy.edge.is_snapshot for copy in copies):
