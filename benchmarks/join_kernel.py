@@ -1,4 +1,4 @@
-"""The join of two streams on a key within five seconds, as kernels alone: windows, then the join.
+"""The join of two streams on a key within five seconds, as the kernel alone.
 
 Load: two streams of ``ROWS`` facts each over an hour, 1000 keys, in order of time or up to two
 seconds out of order.  Run: ``STEPS`` steps on one core, the state in memory.  Expected answer: the
@@ -25,9 +25,9 @@ from ebbtide.core.time import HOUR, INF, NEG_INF, SECOND
 from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.join import Join
-from ebbtide.kernels.windows.time import Range
 from ebbtide.state.area import SweepArea
-from ebbtide.state.batch import batch_schema
+from ebbtide.state.batch import DIFF, batch_schema, with_times
+from ebbtide.state.columns import ints
 from ebbtide.state.keep import ended_by
 
 KEYS = 1000
@@ -75,9 +75,15 @@ class Outcome:
     state_rows: int
 
 
+def windowed(facts: Any) -> Any:
+    """The facts under ``[RANGE 5 SECONDS]``."""
+    times = ints(facts, "c1")
+    return with_times(facts, times, times + WITHIN, ints(facts, DIFF))
+
+
 def run(left: Load, right: Load, steps: int, delay_us: int) -> Outcome:
-    """The windows and the join, step by step."""
-    window, join = Range(1, WITHIN), Join(Condition((0,), (0,)))
+    """The join of the facts under their windows, step by step."""
+    join = Join(Condition((0,), (0,)))
     areas = tuple(SweepArea(layout) for layout in join.areas((FACTS, FACTS)))
     before, pairs, most = NEG_INF, 0, 0
     cuts = np.linspace(0, left.batch.num_rows, steps + 1).astype(int).tolist()
@@ -86,7 +92,7 @@ def run(left: Load, right: Load, steps: int, delay_us: int) -> Outcome:
         inputs = [side.batch.slice(first, last - first) for side in (left, right)]
         newest = [int(side.times[:last].max()) for side in (left, right)]
         now, keeps = max(before, *newest), [ended_by(t - delay_us - 1) for t in newest]
-        changes = tuple(window.changes(facts) for facts in inputs)
+        changes = tuple(map(windowed, inputs))
         result = join.step(changes, areas, Times(before, now, (keeps[1], keeps[0])))
         areas, before = result.areas, now
         pairs += result.changes.num_rows

@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.kernels.rules import times_of
+from tests.kernels.windows import Windowed
 
+from ebbtide.algebra.window import Range
+from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF, SECOND
 from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.operators.anti_join import AntiJoin
@@ -25,7 +28,6 @@ from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.kernels.windows.row_window import Rows
 from ebbtide.kernels.windows.session import Session
-from ebbtide.kernels.windows.time import Range
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, concat, consolidate
 
@@ -33,18 +35,23 @@ FACTS = batch_schema([pa.int64(), pa.int64(), pa.float64()])
 DELAY = 20 * SECOND
 KEY = Condition((0,), (0,))
 
+
+def _range(*lengths: int) -> Windowed:
+    return Windowed(schema(k="BIGINT", at="TIMESTAMP", v="DOUBLE"), Range(*lengths))
+
+
 KERNELS = {
     "rows": (Rows(1, 10, 1, (0,)), None),
     "rows slide": (Rows(1, 10, 7, (0,)), None),
     "session": (Session(1, SECOND, (0,)), None),
-    "join": (Join(KEY), Range(1, SECOND)),
-    "semi join": (SemiJoin(KEY), Range(1, SECOND)),
-    "anti join": (AntiJoin(KEY), Range(1, SECOND)),
-    "outer join": (OuterJoin(KEY, True, True), Range(1, SECOND)),
-    "top-n": (TopN(3, (SortColumn(2, True),), (0,)), Range(1, 7 * SECOND)),
-    "istream": (Istream(), Range(1, 7 * SECOND)),
-    "dstream": (Dstream(), Range(1, 7 * SECOND, 2 * SECOND)),
-    "rstream": (Rstream(5 * SECOND), Range(1, 7 * SECOND)),
+    "join": (Join(KEY), _range(SECOND)),
+    "semi join": (SemiJoin(KEY), _range(SECOND)),
+    "anti join": (AntiJoin(KEY), _range(SECOND)),
+    "outer join": (OuterJoin(KEY, True, True), _range(SECOND)),
+    "top-n": (TopN(3, (SortColumn(2, True),), (0,)), _range(7 * SECOND)),
+    "istream": (Istream(), _range(7 * SECOND)),
+    "dstream": (Dstream(), _range(7 * SECOND, 2 * SECOND)),
+    "rstream": (Rstream(5 * SECOND), _range(7 * SECOND)),
 }
 
 
