@@ -15,6 +15,7 @@ from ebbtide.bench.data import START_MS
 from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.systems import COLUMNS, SHARDS
 from ebbtide.engine.engine import Engine
+from ebbtide.spark.private import jobs_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,19 +85,13 @@ def _steps(spark: SparkSession, data: Path, sql: str, root: Path) -> tuple[float
         f" PROGRESS FOR at AS at - INTERVAL 1 SECOND) FROM FILES '{data}' FORMAT csv"
         " OPTIONS (header 'false', maxFilesPerTrigger '1')"
     )
-    before = _jobs(spark)
+    before = jobs_run(spark)
     run = engine.query(sql, name="steps").start(trigger={"availableNow": True})
     run.await_termination()
     query: Any = run.streaming  # type: ignore[attr-defined]
-    found = _milliseconds(query), (_jobs(spark) - before) / len(query.recentProgress)
+    found = _milliseconds(query), (jobs_run(spark) - before) / len(query.recentProgress)
     run.stop()
     return found
-
-
-def _jobs(spark: SparkSession) -> int:
-    """How many jobs Spark has run so far."""
-    context: Any = spark.sparkContext._jsc
-    return int(context.sc().dagScheduler().numTotalJobs())
 
 
 def _grown(spark: SparkSession, root: Path, live: int, keys: int) -> float:

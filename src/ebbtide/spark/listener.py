@@ -13,15 +13,21 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ebbtide.core.admission import Reason
+from ebbtide.spark.private import (
+    has_ended,
+    has_listeners,
+    post_progress,
+    post_started,
+    post_terminated,
+)
 from ebbtide.store.metrics import StepMetrics
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-_EVENT = "org.apache.spark.sql.streaming.StreamingQueryListener$Query{}Event"
 _PREFIX = "ebbtide"
 
 
@@ -55,64 +61,39 @@ class Listeners:
 
     def started(self) -> None:
         """Tells that the run has started, also to those who begin to listen later."""
-        self._post("Started", *self._uuids(), self.name, _timestamp())
+        post_started(self.spark, self._ids, self.name, _timestamp())
 
     def stopped(self) -> None:
         """Tells that the run has ended, unless Spark has ended before it."""
-        if self.spark.sparkContext._jsc is None:
-            return
-        nothing = getattr(getattr(self._jvm, "scala.None$"), "MODULE$")
-        self._post("Terminated", *self._uuids(), nothing)
+        if not has_ended(self.spark):
+            post_terminated(self.spark, self._ids)
 
     def progressed(self, step: StepMetrics) -> None:
         """Tells what a step did, if anybody listens."""
-        manager = self.spark._jsparkSession.streams()
-        if not len(manager.listListeners()):
+        if not has_listeners(self.spark):
             return
-        package = self._jvm.org.apache.spark.sql.streaming
-        milliseconds = round(1000 * step.seconds)
-        progress = package.StreamingQueryProgress(
-            *self._uuids(),
+        post_progress(
+            self.spark,
+            self._ids,
             self.name,
             _timestamp(),
             step.step,
-            milliseconds,
-            self._jvm.java.util.HashMap(),
-            self._jvm.java.util.HashMap(),
-            self._array(package.StateOperatorProgress, 0),
-            self._array(package.SourceProgress, 0),
-            package.SinkProgress(_PREFIX),
+            round(1000 * step.seconds),
+            _PREFIX,
             self._rows(dict(entries(step))),
         )
-        self._post("Progress", progress)
 
     @property
-    def _jvm(self) -> Any:
-        return self.spark._jvm
+    def _ids(self) -> tuple[str, str]:
+        return self.ids.query, self.ids.run
 
-    def _uuids(self) -> Iterator[Any]:
-        for text in (self.ids.query, self.ids.run):
-            yield self._jvm.java.util.UUID.fromString(text)
-
-    def _post(self, kind: str, *arguments: Any) -> None:
-        event = getattr(self._jvm, _EVENT.format(kind))(*arguments)
-        self.spark._jsparkSession.streams().postListenerEvent(event)
-
-    def _array(self, type_: Any, size: int) -> Any:
-        gateway: Any = self.spark.sparkContext._gateway
-        return gateway.new_array(type_, size)
-
-    def _rows(self, values: Mapping[str, Mapping[str, int | float]]) -> Any:
-        """Rows of Spark's by their names: those of a query, for a number from here is an INT."""
+    def _rows(self, values: Mapping[str, Mapping[str, int | float]]) -> DataFrame:
+        """A row of Spark's with a struct for each name; a number from here would be an INT."""
         columns = (
-            f"named_struct({', '.join(_cell(*cell) for cell in row.items())})"
-            for row in values.values()
+            f"named_struct({', '.join(_cell(*cell) for cell in row.items())}) AS {_quoted(name)}"
+            for name, row in values.items()
         )
-        found = self.spark.sql(f"SELECT {', '.join(columns)}")._jdf.head()
-        made = self._jvm.java.util.HashMap()
-        for place, name in enumerate(values):
-            made.put(name, found.get(place))
-        return made
+        return self.spark.sql(f"SELECT {', '.join(columns)}")
 
 
 def entries(step: StepMetrics) -> Iterator[tuple[str, Mapping[str, int | float]]]:
@@ -130,6 +111,11 @@ def entries(step: StepMetrics) -> Iterator[tuple[str, Mapping[str, int | float]]
 def _cell(name: str, value: int | float) -> str:
     type_ = "DOUBLE" if isinstance(value, float) else "BIGINT"
     return f"'{name}', CAST('{value!r}' AS {type_})"
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
 
 
 def _timestamp() -> str:

@@ -1,12 +1,50 @@
-"""What is done with Spark's private interfaces: all of it is here."""
+"""What is done with Spark's private interfaces: all of it is here.
+
+Law: no other module reaches into Spark past what PySpark documents; a new version of Spark is
+tried by the tests of these functions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_EVENT = "org.apache.spark.sql.streaming.StreamingQueryListener$Query{}Event"
+
+
+def launch(settings: Mapping[str, str], log: BinaryIO) -> None:
+    """Starts the JVM with its standard error in a file; its workers inherit that.
+
+    It has a session of its own: a signal to a whole group of processes is for us to act on.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    options = {"stderr": log, "start_new_session": True}
+    gateway = launch_gateway(conf, options)  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def is_launched() -> bool:
+    """Whether this process has a JVM already."""
+    from pyspark import SparkContext
+
+    return SparkContext._gateway is not None
+
+
+def has_ended(spark: SparkSession) -> bool:
+    """Whether Spark was stopped."""
+    return spark.sparkContext._jsc is None
+
+
+def jobs_run(spark: SparkSession) -> int:
+    """How many jobs Spark has run so far."""
+    context: Any = spark.sparkContext._jsc
+    return int(context.sc().dagScheduler().numTotalJobs())
 
 
 def filled(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
@@ -73,6 +111,70 @@ def stream_names(frame: DataFrame) -> tuple[str | None, ...]:
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
     read = (leaf for leaf in map(leaves.apply, range(leaves.size())) if leaf.isStreaming())
     return tuple(_stream_name(leaf) for leaf in read)
+
+
+def has_listeners(spark: SparkSession) -> bool:
+    """Whether somebody listens to the session's streaming queries."""
+    return bool(len(spark._jsparkSession.streams().listListeners()))
+
+
+def post_started(spark: SparkSession, ids: tuple[str, str], name: str, timestamp: str) -> None:
+    """Tells the streaming listeners that a run has started, also those who come later.
+
+    The ids are those of the query and of its run.
+    """
+    _post(spark, "Started", *_uuids(spark, ids), name, timestamp)
+
+
+def post_terminated(spark: SparkSession, ids: tuple[str, str]) -> None:
+    """Tells the streaming listeners that a run has ended, without a failure."""
+    nothing = getattr(getattr(spark._jvm, "scala.None$"), "MODULE$")
+    _post(spark, "Terminated", *_uuids(spark, ids), nothing)
+
+
+def post_progress(
+    spark: SparkSession,
+    ids: tuple[str, str],
+    name: str,
+    timestamp: str,
+    batch: int,
+    milliseconds: int,
+    sink: str,
+    observed: DataFrame,
+) -> None:
+    """Tells the streaming listeners of a batch without sources; what was observed is one row of
+    structs, by their names."""
+    jvm: Any = spark._jvm
+    gateway: Any = spark.sparkContext._gateway
+    package = jvm.org.apache.spark.sql.streaming
+    found, rows = observed._jdf.head(), jvm.java.util.HashMap()
+    for place, column in enumerate(observed.columns):
+        rows.put(column, found.get(place))
+    progress = package.StreamingQueryProgress(
+        *_uuids(spark, ids),
+        name,
+        timestamp,
+        batch,
+        milliseconds,
+        jvm.java.util.HashMap(),
+        jvm.java.util.HashMap(),
+        gateway.new_array(package.StateOperatorProgress, 0),
+        gateway.new_array(package.SourceProgress, 0),
+        package.SinkProgress(sink),
+        rows,
+    )
+    _post(spark, "Progress", progress)
+
+
+def _post(spark: SparkSession, kind: str, *arguments: Any) -> None:
+    event = getattr(spark._jvm, _EVENT.format(kind))(*arguments)
+    spark._jsparkSession.streams().postListenerEvent(event)
+
+
+def _uuids(spark: SparkSession, ids: tuple[str, str]) -> Iterator[Any]:
+    jvm: Any = spark._jvm
+    for text in ids:
+        yield jvm.java.util.UUID.fromString(text)
 
 
 def _stream_name(leaf: Any) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ebbtide.config import share_python_with_workers
 from ebbtide.spark.java import find_java
-from ebbtide.spark.private import own_session
+from ebbtide.spark.private import is_launched, launch, own_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,28 +110,12 @@ def start_spark(
     chosen = {"spark.driver.extraJavaOptions": quiet, **_SETTINGS, **(settings or {})}
     for name, value in chosen.items():
         builder = builder.config(name, value)
-    if log is not None:
-        _launch({"spark.master": master, **chosen}, log)
+    if log is not None and not is_launched():
+        with _opened(log) as file:
+            launch({"spark.master": master, **chosen}, file)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
-
-
-def _launch(settings: dict[str, str], log: str) -> None:
-    """Starts the JVM with its standard error in a file; its workers inherit that.
-
-    It has a session of its own: a signal to a whole group of processes is for us to act on.
-    """
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
-
-    if SparkContext._gateway is not None:
-        return
-    with _opened(log) as file:
-        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-        options = {"stderr": file, "start_new_session": True}
-        gateway = launch_gateway(conf, options)  # type: ignore[no-untyped-call]
-    SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _opened(log: str) -> BinaryIO:
