@@ -17,7 +17,7 @@ spread := --numprocesses=2 --dist=loadgroup
 # What is quick and needs no JVM: examples and small properties, no kernels, no random plans, and
 # nothing that loads Spark, Arrow or Numba.
 quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers tests/regressions) \
-  $(addprefix src/ebbtide/,core algebra reference sql analysis drawing builder.py) \
+  $(addprefix src/ebbtide/,core algebra plan_text reference sql analysis drawing builder.py) \
   --ignore=tests/unit/state --ignore=tests/unit/engine --ignore=tests/unit/cli
 
 .PHONY: help test unit check properties bench bench-peers demo docs drawings wheel format lock clean java

@@ -22,7 +22,7 @@ class May(NamedTuple):
 
 
 MODEL = "errors config core algebra"
-PLANS = f"{MODEL} analysis optimizer columnar state kernels"
+PLANS = f"{MODEL} plan_text analysis optimizer columnar state kernels"
 BELOW_ENGINE = f"{PLANS} sql store compile dataflow sinks program drawing"
 
 ALLOWED = {
@@ -30,9 +30,10 @@ ALLOWED = {
     "config": May("errors"),
     "core": May("errors config"),
     "algebra": May("errors config core"),
+    "plan_text": May(MODEL),
     "reference": May(MODEL),
-    "sql": May(MODEL, "sqlglot"),
-    "analysis": May(MODEL),
+    "sql": May(f"{MODEL} plan_text", "sqlglot"),
+    "analysis": May(f"{MODEL} plan_text"),
     "optimizer": May(f"{MODEL} analysis"),
     "columnar": May(f"{MODEL} state", "numpy pyarrow"),
     "state": May("errors config core", "numpy pyarrow"),

@@ -19,12 +19,12 @@ _PRINTED = "any plan has SQL: what fits into no clause is printed as a query in 
 _LEFT = "a rewrite leaves what it has no rule for as it is"
 
 OPEN = {
-    "ebbtide.algebra.plan_sql.plan_sql": _PRINTED,
-    "ebbtide.algebra.plan_sql._set_operation": "most operators are no set operation",
-    "ebbtide.algebra.plan_sql._select": _PRINTED,
-    "ebbtide.algebra.select_sql.Select._from": _PRINTED,
-    "ebbtide.algebra.source_sql.source_sql": _PRINTED,
-    "ebbtide.algebra.source_sql._own_name": "most operators have no name of their own",
+    "ebbtide.plan_text.plan_sql.plan_sql": _PRINTED,
+    "ebbtide.plan_text.plan_sql._set_operation": "most operators are no set operation",
+    "ebbtide.plan_text.plan_sql._select": _PRINTED,
+    "ebbtide.plan_text.select_sql.Select._from": _PRINTED,
+    "ebbtide.plan_text.source_sql.source_sql": _PRINTED,
+    "ebbtide.plan_text.source_sql._own_name": "most operators have no name of their own",
     "ebbtide.analysis.advice.to_be_final": "EMIT FINAL can be left out of any query",
     "ebbtide.optimizer.sink_conditions._sink": _LEFT,
     "ebbtide.optimizer.sink_conditions._placed": _LEFT,

@@ -24,10 +24,10 @@ from ebbtide.algebra import (
     Relation,
     SemiJoin,
 )
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.core import tree
 from ebbtide.core.change import Change
 from ebbtide.optimizer import RULES, Rule, optimise, written
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.reference import evaluate
 from strategies import queries
 

@@ -21,7 +21,6 @@ from tests.properties.test_engine_law import judge
 from ebbtide.algebra.combination import Join, UnionAll
 from ebbtide.algebra.expression import Comparison
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.relation import Alias, Relation
 from ebbtide.algebra.window import Dstream, Istream, Range, Rows, Rstream, Window
@@ -36,6 +35,7 @@ from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.kernels.sweeps.appearances import steps
 from ebbtide.optimizer import optimise
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema

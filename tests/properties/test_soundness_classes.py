@@ -2,9 +2,9 @@
 
 from hypothesis import given, note
 
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.analysis.keys import keys
 from ebbtide.core.change import end_points, snapshot
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.reference import evaluate
 from soundness import cases, classes_keep_their_definitions, thorough
 from strategies import queries

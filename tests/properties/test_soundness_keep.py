@@ -2,7 +2,7 @@
 
 from hypothesis import given, note
 
-from ebbtide.algebra.plan_tree import plan_tree
+from ebbtide.plan_text.plan_tree import plan_tree
 from soundness import cases, forgetting_changes_nothing, thorough
 
 

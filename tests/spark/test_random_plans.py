@@ -25,7 +25,6 @@ from tests.histories import History, Oracle, accepted, cut, history, without_ref
 from tests.spark.law import check, emitted, feed
 
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import analyse
 from ebbtide.compile.lowering import lower
@@ -36,6 +35,7 @@ from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
 from ebbtide.optimizer import optimise
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 from strategies.arrivals import PROMISED
 from strategies.binary import BINARY, MULTIPLYING

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
@@ -22,6 +21,7 @@ from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
+from ebbtide.plan_text.plan_tree import plan_tree
 
 _INDENT = "  "
 _LABEL = 9

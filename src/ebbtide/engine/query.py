@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, Verdict, check, explain
 from ebbtide.analysis.monotonicity import Monotonicity
@@ -14,6 +13,7 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant
 from ebbtide.errors import Span
 from ebbtide.optimizer import optimise, written
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.plan_sql import plan_sql
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
+from ebbtide.plan_text.plan_sql import plan_sql
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.syntax import Emit
 from ebbtide.sql.written import Written

@@ -5,10 +5,10 @@ from functools import cache
 import pytest
 
 from corpus import ROOT, statements
-from ebbtide.algebra.plan_sql import plan_sql
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.tree import find
+from ebbtide.plan_text.plan_sql import plan_sql
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql import parse, parse_query
 from ebbtide.sql.binder import bind, bind_query
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared

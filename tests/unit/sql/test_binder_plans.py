@@ -6,8 +6,8 @@ import pytest
 
 from corpus import statements
 from ebbtide.algebra import Kind, Range, Rows, Stream, TopN, View, Window
-from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.core.tree import find
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql import parse, parse_query
 from ebbtide.sql.binder import bind, bind_query, execute
 from ebbtide.sql.bound import BoundInsert, BoundQuery, BoundShow

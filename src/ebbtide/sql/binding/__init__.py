@@ -9,5 +9,5 @@
     declarations                 CREATE, DROP, INSERT
 
 Law: what is sugar in SQL is bound as what it stands for in plainer SQL, so that a plan prints as
-SQL that is bound to the same plan (``ebbtide.algebra.plan_sql``).
+SQL that is bound to the same plan (``ebbtide.plan_text.plan_sql``).
 """

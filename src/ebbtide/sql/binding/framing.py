@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from ebbtide.algebra import coercion
 from ebbtide.algebra.call import AggregateCall, SortKey
-from ebbtide.algebra.call_sql import breaks_ties, given_over
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.ranking import (
@@ -31,6 +30,7 @@ from ebbtide.core.schema import Column
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import INTERVAL, IntegerType, TimestampType, is_numeric
 from ebbtide.errors import BindError
+from ebbtide.plan_text.call_sql import breaks_ties, given_over
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import aggregate_call, is_aggregate, sort_keys
 from ebbtide.sql.binding.environment import Environment

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.call_sql import aggregate_sql
 from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation
 from ebbtide.core.schema import Column
 from ebbtide.core.tree import find, fold
 from ebbtide.errors import BindError, EbbtideError
+from ebbtide.plan_text.call_sql import aggregate_sql
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import aggregate_call
 from ebbtide.sql.binding.environment import Environment

@@ -26,11 +26,11 @@ from ebbtide.algebra import (
     literal,
 )
 from ebbtide.algebra.operators import OPERATORS
-from ebbtide.algebra.plan_sql import plan_sql
-from ebbtide.algebra.plan_tree import plan_tree
-from ebbtide.algebra.source_sql import window_sql
 from ebbtide.core.declaration import Promise, StreamDeclaration
 from ebbtide.core.schema import schema
+from ebbtide.plan_text.plan_sql import plan_sql
+from ebbtide.plan_text.plan_tree import plan_tree
+from ebbtide.plan_text.source_sql import window_sql
 
 STREAM = Stream(StreamDeclaration("s", schema(a="INT", at="TIMESTAMP"), (), (Promise("at"),)))
 S = Alias(STREAM, "s")

@@ -9,16 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ebbtide.algebra.block import Block, block_of, is_nothing, numbers, rows_of, with_numbers
-from ebbtide.algebra.call_sql import (
-    Text,
-    aggregate_sql,
-    given_call,
-    given_number,
-    given_order,
-    given_over,
-    order_sql,
-)
 from ebbtide.algebra.combination import AntiJoin, Join, OuterJoin, Product, SemiJoin
 from ebbtide.algebra.expression import (
     Call,
@@ -35,9 +25,19 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.printing import identifier, sql
 from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import Alias, Named, Relation
-from ebbtide.algebra.source_sql import default_name, source_sql
 from ebbtide.core.schema import Column
 from ebbtide.core.types import BOOLEAN
+from ebbtide.plan_text.block import Block, block_of, is_nothing, numbers, rows_of, with_numbers
+from ebbtide.plan_text.call_sql import (
+    Text,
+    aggregate_sql,
+    given_call,
+    given_number,
+    given_order,
+    given_over,
+    order_sql,
+)
+from ebbtide.plan_text.source_sql import default_name, source_sql
 
 
 def limit_sql(node: TopN, text: Text) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from ebbtide.algebra.call_sql import aggregate_sql, order_sql, over_sql
 from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
@@ -43,7 +42,6 @@ from ebbtide.algebra.relation import (
     Values,
     View,
 )
-from ebbtide.algebra.source_sql import window_sql
 from ebbtide.algebra.traits import Assigning, Streaming
 from ebbtide.algebra.window import (
     Cumulate,
@@ -58,6 +56,8 @@ from ebbtide.algebra.window import (
 from ebbtide.core.schema import Column
 from ebbtide.core.time import Duration, format_duration
 from ebbtide.core.tree import fold
+from ebbtide.plan_text.call_sql import aggregate_sql, order_sql, over_sql
+from ebbtide.plan_text.source_sql import window_sql
 
 _INDENT = "  "
 

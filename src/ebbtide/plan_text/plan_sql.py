@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ebbtide.algebra.block import block_of, is_limit
 from ebbtide.algebra.combination import (
     Difference,
     Intersection,
@@ -38,8 +37,6 @@ from ebbtide.algebra.relation import (
     Values,
     View,
 )
-from ebbtide.algebra.select_sql import Select, limit_sql
-from ebbtide.algebra.source_sql import default_name, values_sql
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
@@ -51,6 +48,9 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.core.time import format_duration
+from ebbtide.plan_text.block import block_of, is_limit
+from ebbtide.plan_text.select_sql import Select, limit_sql
+from ebbtide.plan_text.source_sql import default_name, values_sql
 
 _SET_OPERATIONS: dict[type[Relation], str] = {
     UnionAll: "UNION ALL",

@@ -1,0 +1,1 @@
+"""Plans as text: as SQL that is bound to the same plan again, and as a tree for people."""
