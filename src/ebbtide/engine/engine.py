@@ -1,4 +1,4 @@
-"""The engine: a catalog, queries, and the Spark that runs them.
+"""The engine: what people hold to declare sources, to ask queries and to run them.
 
 Spark is started when something runs, not before: declaring, parsing and explaining need no JVM.
 """
@@ -6,12 +6,10 @@ Spark is started when something runs, not before: declaring, parsing and explain
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.analysis import explain
@@ -25,15 +23,15 @@ from ebbtide.core.declaration import (
 )
 from ebbtide.core.time import duration, instant
 from ebbtide.engine.arguments import late_of, zone_of
+from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.query import Query
-from ebbtide.engine.script import declared_text
-from ebbtide.errors import EbbtideError, QueryError, SourceError, UnsupportedError
+from ebbtide.errors import EbbtideError, QueryError, UnsupportedError
 from ebbtide.optimizer import optimise
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
-from ebbtide.sql.catalog import Catalog, Entry, FileSource, StreamEntry, TableEntry, near
+from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry
 from ebbtide.sql.parser import parse, parse_query
-from ebbtide.sql.syntax import CreateStream, CreateTable, Statement
+from ebbtide.sql.syntax import Statement
 from ebbtide.store.clock import Clock, system_clock
 from ebbtide.store.feed_log import Advance, Fed, FeedLog, fed_rows
 from ebbtide.store.program import root_of_program
@@ -44,8 +42,6 @@ if TYPE_CHECKING:
     from ebbtide.program.host import Host
     from ebbtide.program.run import Run
     from ebbtide.store.manifest import Manifest
-
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 class Engine:
@@ -76,11 +72,8 @@ class Engine:
         self.zone = zone_of(zone or Config.from_environment().time_zone)
         self.clock = clock
         self.log = log
-        self.catalog = Catalog()
-        self.declared: list[str] = []
+        self.definitions = Definitions()
         self._transport, self._session = _known_transport(transport), spark
-        self._frames: dict[str, DataFrame] = {}
-        self._queries: dict[str, Query] = {}
         self._runs: dict[str, Run] = {}
 
     @cached_property
@@ -99,6 +92,11 @@ class Engine:
         """The Spark session; it starts at the first use."""
         session: SparkSession = self.host.spark  # type: ignore[attr-defined]
         return session
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared, by name."""
+        return self.definitions.catalog
 
     # --- declaring ---------------------------------------------------------------------------
 
@@ -131,14 +129,14 @@ class Engine:
             duration(retain),
             late_of(late),
         )
-        self._bind_frame(StreamEntry(declaration), frame, streaming=True)
+        self.definitions.declare_frame(StreamEntry(declaration), frame, streaming=True)
 
     def table(self, name: str, frame: DataFrame, *, key: Sequence[str] = ()) -> None:
         """Declares a static table that is a Spark DataFrame."""
         from ebbtide.spark.frames import schema_of
 
         declaration = TableDeclaration(name, schema_of(frame), tuple(key))
-        self._bind_frame(TableEntry(declaration), frame, streaming=False)
+        self.definitions.declare_frame(TableEntry(declaration), frame, streaming=False)
 
     def query(self, query: str | Built, name: str | None = None) -> Query:
         """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs."""
@@ -170,7 +168,7 @@ class Engine:
             raise QueryError(
                 "no-name", "a program of several queries needs a name", hint='name="totals"'
             )
-        _check_name(chosen)
+        check_name(chosen)
         from ebbtide.engine.starting import started
 
         run = started(self, queries, chosen, **options)
@@ -179,7 +177,7 @@ class Engine:
 
     def feed(self, name: str, rows: Iterable[Fed], op: str | None = None) -> None:
         """Adds rows to a stream or table that is fed by hand; the next step takes them."""
-        declaration = self._fed_by_hand(name)
+        declaration = self.definitions.fed_by_hand(name)
         word = op or ("insert" if isinstance(declaration, StreamDeclaration) else "upsert")
         if isinstance(declaration, TableDeclaration) and declaration.static and op is None:
             word = "insert"
@@ -187,7 +185,7 @@ class Engine:
 
     def advance(self, name: str, at: int | str | datetime) -> None:
         """Promises that no row before ``at`` comes to a stream any more."""
-        declaration = self._fed_by_hand(name)
+        declaration = self.definitions.fed_by_hand(name)
         if not declaration.promises:
             raise QueryError(
                 "nothing-progresses",
@@ -211,7 +209,7 @@ class Engine:
     ) -> dict[str, Any]:
         """The rows of several views of one program, all as said after the same step."""
         moment = None if at is None else instant(at, self.zone)
-        queries = [self._named(name) for name in names]
+        queries = [self.definitions.query(name) for name in names]
         roots = {query.view.root for query in queries}
         if len(roots) > 1:
             raise QueryError(
@@ -228,7 +226,7 @@ class Engine:
 
     def late(self, name: str) -> Any:
         """The rows of a source that were not used, each with its reason."""
-        entry = self._source(name)
+        entry = self.definitions.source(name)
         roots = {program: run.root for program, run in self._runs.items()}
         return self.host.unused(roots, entry.name)
 
@@ -254,113 +252,30 @@ class Engine:
         """The log of a source that is fed by hand."""
         return FeedLog(f"{self.location}/feed/{declaration.name.casefold()}.jsonl")
 
-    def entry_of(self, declaration: Declaration) -> Entry:
-        """The catalog's entry of a source."""
-        return self.catalog.get(declaration.name)
-
-    def frame_of(self, declaration: Declaration) -> DataFrame | None:
-        """The DataFrame that a source is bound to."""
-        return self._frames.get(declaration.name.casefold())
-
-    def _bind_frame(
-        self, entry: StreamEntry | TableEntry, frame: DataFrame, streaming: bool
-    ) -> None:
-        if frame.isStreaming is not streaming:
-            kind = "streaming" if streaming else "static"
-            raise SourceError("wrong-frame", f'"{entry.name}" needs a {kind} DataFrame')
-        self.catalog = self.catalog.add(entry)
-        self.declared.append(declared_text(entry.declaration))
-        self._frames[entry.name.casefold()] = frame
-
     def _executed(self, statement: Statement) -> Any:
         with _placed(statement):
             bound = bind(statement, self.catalog)
             match bound:
                 case Declared():
-                    _check_files(statement)
-                    self.catalog = bound.catalog
-                    self.declared.append(statement.span.text)
-                    return None
+                    return self.definitions.declare(statement, bound)
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)
                 case BoundExplain():
                     explanation = explain(optimise(bound.query.plan), bound.query.emit)
                     return explanation.json if bound.json else explanation.text
                 case BoundShow():
-                    return self._names if bound.kind == "QUERY" else list(bound.names)
+                    queries = bound.kind == "QUERY"
+                    return self.definitions.query_names if queries else list(bound.names)
                 case BoundInsert():
                     raise UnsupportedError(
                         "insert-not-built", "INSERT INTO is understood, but cannot be run yet"
                     )
 
-    @property
-    def _names(self) -> list[str]:
-        return [query.name for query in self._queries.values()]
-
     def _query(self, text: str, bound: BoundQuery, name: str | None) -> Query:
-        chosen = self._free_name() if name is None else name
-        _check_name(chosen)
-        if chosen.casefold() in self._queries:
-            raise QueryError(
-                "duplicate-name",
-                f'there is a query "{chosen}" already',
-                hint=f'name="{self._free_name()}"',
-            )
-        query = Query(self, chosen, text, bound)
+        query = Query(self, self.definitions.name_for_query(name), text, bound)
         query.analysis  # noqa: B018 - refuses what may not run
-        self._queries[chosen.casefold()] = query
+        self.definitions.add_query(query)
         return query
-
-    def _named(self, name: str) -> Query:
-        query = self._queries.get(name.casefold())
-        if query is None:
-            close = near(name, tuple(self._names))
-            raise QueryError(
-                "unknown-query",
-                f'there is no query "{name}"',
-                hint=f"did you mean {close}?" if close else None,
-            )
-        return query
-
-    def _free_name(self) -> str:
-        names = (f"query{number}" for number in count(len(self._queries)))
-        return next(name for name in names if name not in self._queries)
-
-    def _source(self, name: str) -> StreamEntry | TableEntry:
-        entry = self.catalog.get(name)
-        if not isinstance(entry, StreamEntry | TableEntry):
-            raise SourceError(
-                "not-a-source", f'"{entry.name}" is a view, which has no rows of its own'
-            )
-        return entry
-
-    def _fed_by_hand(self, name: str) -> Declaration:
-        entry = self._source(name)
-        if entry.files is not None or name.casefold() in self._frames:
-            raise SourceError(
-                "not-fed-by-hand", f'"{entry.name}" gets its rows from elsewhere, not by hand'
-            )
-        return entry.declaration
-
-
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise QueryError(
-            "bad-name", f'"{name}" cannot name a query', hint="use letters, digits, _, - and ."
-        )
-
-
-def _check_files(statement: Statement) -> None:
-    if isinstance(statement, CreateStream | CreateTable) and statement.files is not None:
-        from ebbtide.spark.sources import check_files
-
-        files = statement.files
-        try:
-            source = FileSource(files.path, files.format.text, files.options)
-            check_files(statement.name.text, source)
-        except EbbtideError as error:
-            span = files.format.span if error.code == "unknown-format" else files.span
-            raise error.with_span(span) from None
 
 
 def _known_transport(name: str) -> str:

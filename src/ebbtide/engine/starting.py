@@ -71,7 +71,7 @@ def started(
         )
         run = engine.host.run(program, engine.clock, sinks, archive)
     try:
-        write_script(run.root, engine.declared, [query.text for query in queries])
+        write_script(run.root, engine.definitions.texts, [query.text for query in queries])
         latest = Journal(run.root).latest()
         if latest is not None:
             run.deliver(engine.host, latest)
@@ -116,10 +116,10 @@ def _bound(engine: Engine, lowered: Lowered) -> _Sources:
 
 
 def _bind(engine: Engine, number: int, declaration: Declaration, sources: _Sources) -> None:
-    entry = engine.entry_of(declaration)
+    entry = engine.definitions.entry_of(declaration)
     if isinstance(entry, ViewEntry):
         raise SourceError("not-a-source", f'"{entry.name}" is a view')
-    frame = engine.frame_of(declaration)
+    frame = engine.definitions.frame_of(declaration)
     if frame is None and entry.files is None:
         sources.logs[number] = engine.log_of(declaration)
     elif is_stream(declaration):

@@ -33,7 +33,7 @@ def engine(tmp_path: Path) -> Engine:
 
 def fed(engine: Engine, name: str) -> list[FedRow | Advance]:
     """What the log of a source holds."""
-    declaration = engine._fed_by_hand(name)
+    declaration = engine.definitions.fed_by_hand(name)
     return [entry for _, entry in engine.log_of(declaration).read(0)[0]]
 
 

@@ -58,7 +58,7 @@ def test_a_query_is_the_same_again(tmp_path: Path) -> None:
     """)
     query = engine.query("SELECT a, COUNT(*) AS n FROM v GROUP BY a;", name="counts")
     for _ in range(2):
-        write_script(str(tmp_path), engine.declared, [query.text])
+        write_script(str(tmp_path), engine.definitions.texts, [query.text])
     Identity({"counts": query.sql}, {}, 1).write(str(tmp_path))
     catalog, views = read_script(str(tmp_path))
     assert catalog == engine.catalog

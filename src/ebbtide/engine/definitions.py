@@ -1,0 +1,140 @@
+"""What an engine was told: its sources and views, the DataFrames behind them, and its queries.
+
+Law: every name is found here, and nothing here runs; a JVM is not needed.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ebbtide.core.declaration import Declaration
+from ebbtide.engine.script import declared_text
+from ebbtide.errors import EbbtideError, QueryError, SourceError
+from ebbtide.sql.bound import Declared
+from ebbtide.sql.catalog import Catalog, Entry, FileSource, StreamEntry, TableEntry, near
+from ebbtide.sql.syntax import CreateStream, CreateTable, Statement
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from ebbtide.engine.query import Query
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class Definitions:
+    """The catalog, with the texts that declared it, the DataFrames of sources, and the queries."""
+
+    def __init__(self) -> None:
+        self.catalog = Catalog()
+        self.texts: list[str] = []
+        self._frames: dict[str, DataFrame] = {}
+        self._queries: dict[str, Query] = {}
+
+    # --- sources -----------------------------------------------------------------------------
+
+    def declare(self, statement: Statement, declared: Declared) -> None:
+        """Takes over what a statement has declared; files must be such as can be read."""
+        _check_files(statement)
+        self.catalog = declared.catalog
+        self.texts.append(statement.span.text)
+
+    def declare_frame(
+        self, entry: StreamEntry | TableEntry, frame: DataFrame, streaming: bool
+    ) -> None:
+        """Declares a source that is a DataFrame."""
+        if frame.isStreaming is not streaming:
+            kind = "streaming" if streaming else "static"
+            raise SourceError("wrong-frame", f'"{entry.name}" needs a {kind} DataFrame')
+        self.catalog = self.catalog.add(entry)
+        self.texts.append(declared_text(entry.declaration))
+        self._frames[entry.name.casefold()] = frame
+
+    def entry_of(self, declaration: Declaration) -> Entry:
+        """The catalog's entry of a source."""
+        return self.catalog.get(declaration.name)
+
+    def frame_of(self, declaration: Declaration) -> DataFrame | None:
+        """The DataFrame that a source is bound to."""
+        return self._frames.get(declaration.name.casefold())
+
+    def source(self, name: str) -> StreamEntry | TableEntry:
+        """The stream or table of that name."""
+        entry = self.catalog.get(name)
+        if not isinstance(entry, StreamEntry | TableEntry):
+            raise SourceError(
+                "not-a-source", f'"{entry.name}" is a view, which has no rows of its own'
+            )
+        return entry
+
+    def fed_by_hand(self, name: str) -> Declaration:
+        """The declaration of a source whose rows come from nowhere else."""
+        entry = self.source(name)
+        if entry.files is not None or name.casefold() in self._frames:
+            raise SourceError(
+                "not-fed-by-hand", f'"{entry.name}" gets its rows from elsewhere, not by hand'
+            )
+        return entry.declaration
+
+    # --- queries -----------------------------------------------------------------------------
+
+    @property
+    def query_names(self) -> list[str]:
+        """The names of the queries, in the order in which they came."""
+        return [query.name for query in self._queries.values()]
+
+    def name_for_query(self, wanted: str | None) -> str:
+        """A name that no query has yet: the wanted one, or one that is made up."""
+        if wanted is None:
+            return self._free_name()
+        check_name(wanted)
+        if wanted.casefold() in self._queries:
+            raise QueryError(
+                "duplicate-name",
+                f'there is a query "{wanted}" already',
+                hint=f'name="{self._free_name()}"',
+            )
+        return wanted
+
+    def add_query(self, query: Query) -> None:
+        """Keeps a query under its name."""
+        self._queries[query.name.casefold()] = query
+
+    def query(self, name: str) -> Query:
+        """The query of that name."""
+        query = self._queries.get(name.casefold())
+        if query is None:
+            close = near(name, tuple(self.query_names))
+            raise QueryError(
+                "unknown-query",
+                f'there is no query "{name}"',
+                hint=f"did you mean {close}?" if close else None,
+            )
+        return query
+
+    def _free_name(self) -> str:
+        names = (f"query{number}" for number in count(len(self._queries)))
+        return next(name for name in names if name not in self._queries)
+
+
+def check_name(name: str) -> None:
+    """Refuses what cannot name a query or a program: it names a directory, too."""
+    if not _NAME.fullmatch(name):
+        raise QueryError(
+            "bad-name", f'"{name}" cannot name a query', hint="use letters, digits, _, - and ."
+        )
+
+
+def _check_files(statement: Statement) -> None:
+    if isinstance(statement, CreateStream | CreateTable) and statement.files is not None:
+        from ebbtide.spark.sources import check_files
+
+        files = statement.files
+        try:
+            source = FileSource(files.path, files.format.text, files.options)
+            check_files(statement.name.text, source)
+        except EbbtideError as error:
+            span = files.format.span if error.code == "unknown-format" else files.span
+            raise error.with_span(span) from None
