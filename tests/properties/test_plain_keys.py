@@ -11,7 +11,16 @@ import numpy as np
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from ebbtide.core.admission import Arrival, Op, Step, admit, allowed_ops, begin
+from ebbtide.core.admission import (
+    UNUSED_COLUMNS,
+    Arrival,
+    Op,
+    Step,
+    UnusedRow,
+    admit,
+    allowed_ops,
+    begin,
+)
 from ebbtide.core.admission.refusal import refusal, times_of
 from ebbtide.core.change import Change, consolidate
 from ebbtide.core.declaration import (
@@ -35,6 +44,7 @@ from ebbtide.state.batch import batch_schema, from_changes, to_changes
 from ebbtide.state.keep import ALWAYS
 
 COLUMNS = schema(id="BIGINT", at="TIMESTAMP", seen="TIMESTAMP", seq="BIGINT", v="DOUBLE")
+TEXTS = len(UNUSED_COLUMNS)
 
 
 def table(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
@@ -129,7 +139,7 @@ def test_what_is_plain_is_what_the_ledgers_say(
             assert told == slow.step(rows, frontier, after)
         assert quick.stored == slow.stored
         accepted = admit(accepted, Step(tuple(arrivals)))
-        plain_rows = (Change(c.row[:-3], c.valid_from, c.valid_to, c.diff) for c in told[0])
+        plain_rows = (Change(c.row[:-TEXTS], c.valid_from, c.valid_to, c.diff) for c in told[0])
         used = consolidate((*used, *plain_rows))
         assert used == consolidate(accepted.accepted)
         frontier = after
@@ -159,5 +169,5 @@ def test_an_older_time_that_promises_nothing_does_not_keep_an_operation() -> Non
     rows = [Arrival(Op.REPLACE, (1, 20, 5, None, 1.0), 0)]
     assert kernel.step(rows, first, second) == ((), ())
     _, unused = kernel.step([], second, third)
-    assert [change.row[-3] for change in unused] == ["no-positive"]
+    assert [UnusedRow(*change.row[-TEXTS:]).reason for change in unused] == ["no-positive"]
     assert kernel.stored == ()

@@ -69,7 +69,7 @@ def test_both_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
         ]
         assert INF not in [change[-3] for change in found]
         assert bag(found) == bag(by_spark)
-    late = [(row.reason, row.row, row.op, row.step) for row in readers.unused(stored.root, "S")]
+    late = [(*row.shown, step) for row, step in readers.unused(stored.root, "S")]
     by_spark = engine.late("s").select("reason", "row", "op", "step").collect()
     assert bag(late) == bag(by_spark)
     assert len(late) == 1

@@ -18,9 +18,10 @@ import pyarrow as pa
 
 from ebbtide.compile.physical import FromOperator
 from ebbtide.compile.stages import FromRoute, Origin
+from ebbtide.core.admission import UNUSED_COLUMNS, UnusedRow
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, Place, Shard
-from ebbtide.dataflow.tags import UNUSED, UNUSED_COLUMNS
+from ebbtide.dataflow.tags import UNUSED
 from ebbtide.kernels.admission.kernel import Admission, split, texts
 from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload
 from ebbtide.state.columns import ints
@@ -116,7 +117,7 @@ class _Running:
         changes = result.changes
         if isinstance(operation.job.kernel, Admission):
             changes, unused = split(changes)
-            self.unused.append(_said(operation.job.kernel.declaration.name, unused))
+            self.unused.append(_said(unused))
         self.made[operation.number] = changes
         return description
 
@@ -167,10 +168,10 @@ def _piped(pipe: TaskPipe | None, changes: Any) -> Any:
     return changes if pipe is None else pipe(changes)
 
 
-def _said(source: str, unused: Any) -> Any:
+def _said(unused: Any) -> Any:
     """The unused rows of an admission, each as a list in JSON, with how often it is there."""
     columns = (column.to_pylist() for column in texts(unused))
-    said = [json.dumps([source, *told]) for told in zip(*columns, strict=True)]
+    said = [UnusedRow(*told).json for told in zip(*columns, strict=True)]
     return unused_rows(said, unused.column(DIFF))
 
 

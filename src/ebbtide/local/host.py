@@ -15,7 +15,7 @@ import pyarrow as pa
 from ebbtide.algebra.relation import Values
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.lowering import Lowered
-from ebbtide.core.admission import Op
+from ebbtide.core.admission import SHOWN_COLUMNS, Op
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant, is_finite
@@ -89,14 +89,13 @@ class LocalHost:
         return rows_table(view.schema, view.snapshot(at, step))
 
     def unused(self, roots: Mapping[str, str], source: str) -> Any:
+        texts = [(name, pa.string()) for name in SHOWN_COLUMNS]
+        schema = pa.schema([*texts, ("step", pa.int64()), ("query", pa.string())])
         found = [
-            {"reason": row.reason, "row": row.row, "op": row.op, "step": row.step, "query": name}
+            dict(zip(schema.names, (*row.shown, step, name), strict=True))
             for name, root in roots.items()
-            for row in unused(root, source)
+            for row, step in unused(root, source)
         ]
-        names = ("reason", "row", "op", "step", "query")
-        types = [pa.string(), pa.string(), pa.string(), pa.int64(), pa.string()]
-        schema = pa.schema(list(zip(names, types, strict=True)))
         return pa.Table.from_pylist(found, schema=schema)
 
     @contextmanager

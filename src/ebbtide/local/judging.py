@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
-from ebbtide.core.admission import Op, Reason, allowed_ops
+from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Column
@@ -111,7 +111,7 @@ class _Judging:
             }
             told = json.dumps(row, separators=(",", ":")) if text is None else text
             word = Op.INSERT.value if op is None else op
-            said.append(json.dumps([self.declaration.name, reason.value, told, word]))
+            said.append(UnusedRow(self.declaration.name, reason.value, told, word).json)
         return said
 
     def _of(self, name: str) -> Any:

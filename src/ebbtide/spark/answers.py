@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ebbtide.core.admission import SHOWN_COLUMNS, UNUSED_COLUMNS
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.types import IntervalType, TimestampType
@@ -81,7 +82,6 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
     """The rows of a source that were not used, each with its reason, by program and step."""
     from pyspark.sql import functions as F
 
-    layout = "source STRING, reason STRING, row STRING, op STRING, diff BIGINT"
     found = None
     for query, root in roots.items():
         written = [file for record in Journal(root).entries() for file in record.unused]
@@ -89,19 +89,22 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
         if files:
             step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
             with listing_here(spark):
-                rows = spark.read.schema(layout).parquet(*files)
+                rows = spark.read.schema(_texts(UNUSED_COLUMNS, "diff BIGINT")).parquet(*files)
             rows = rows.withColumn("step", step.cast("bigint")).withColumn("query", F.lit(query))
             found = rows if found is None else found.union(rows)
     if found is None:
-        return spark.createDataFrame(
-            [], "reason STRING, row STRING, op STRING, step BIGINT, query STRING"
-        )
+        layout = _texts(SHOWN_COLUMNS, "step BIGINT", "query STRING")
+        return spark.createDataFrame([], layout)
     mine = found.where(F.lower("source") == source.lower())
-    netted = mine.groupBy("reason", "row", "op", "query").agg(
+    netted = mine.groupBy(*SHOWN_COLUMNS, "query").agg(
         F.sum("diff").alias("n"), F.max("step").alias("step")
     )
     again = netted.where("n > 0").withColumn("again", F.expr("explode(sequence(1L, n))"))
-    return again.select("reason", "row", "op", "step", "query")
+    return again.select(*SHOWN_COLUMNS, "step", "query")
+
+
+def _texts(names: tuple[str, ...], *others: str) -> str:
+    return ", ".join([*(f"{name} STRING" for name in names), *others])
 
 
 def _columns(schema: Schema) -> list[str]:

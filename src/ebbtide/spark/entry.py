@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
 from ebbtide.compile.lowering import Lowered
-from ebbtide.core.admission import Op, Reason, allowed_ops
+from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Column
@@ -148,8 +148,8 @@ class Entry:
         }
         names = self._by_source(lambda source: f"'{_quoted(self.declarations[source].name)}'")
         op = self._by_source(lambda i: f"coalesce({self._op(i)}, '{Op.INSERT.value}')")
-        told = (names, "reason", self._by_source(self._row_text), op)
-        text = f"to_json(array({', '.join(told)}))"
+        told = UnusedRow(source=names, reason="reason", row=self._by_source(self._row_text), op=op)
+        text = f"to_json(array({', '.join(map(str, told.values))}))"
         return {**passages, UNUSED: Passage(UNUSED, self.shape.schema(UNUSED), texts=(text,))}
 
     def _by_source(self, text: Any) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ebbtide.core.admission import UNUSED_COLUMNS, UnusedRow
 from ebbtide.core.change import Change
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
@@ -28,16 +29,6 @@ from ebbtide.state.columns import ints
 from ebbtide.state.types import arrow_type
 from ebbtide.store.journal import Journal
 from ebbtide.store.record import StepRecord
-
-
-@dataclass(frozen=True, slots=True)
-class UnusedRow:
-    """A row that counted for nothing: why, its text, what it was to do, and in which step."""
-
-    reason: str
-    row: str
-    op: str | None
-    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +92,19 @@ class View:
         return sorted(rows, key=row_key)
 
 
-def unused(root: str, source: str) -> list[UnusedRow]:
-    """The rows of a source that were not used, in the order of their steps."""
-    counts: Counter[tuple[str, str, str | None]] = Counter()
-    steps: dict[tuple[str, str, str | None], int] = {}
+def unused(root: str, source: str) -> list[tuple[UnusedRow, int]]:
+    """The rows of a source that were not used, each with its step, in the order of the steps."""
+    counts: Counter[UnusedRow] = Counter()
+    steps: dict[UnusedRow, int] = {}
     for record in Journal(root).entries():
         for written in record.unused:
             for told in _table(root, str(written.file)).to_pylist():
                 if told["source"].casefold() == source.casefold():
-                    key = told["reason"], told["row"], told["op"]
-                    counts[key] += told["diff"]
-                    steps[key] = record.version
-    rows = [UnusedRow(*key, steps[key]) for key, count in counts.items() for _ in range(count)]
-    return sorted(rows, key=lambda row: (row.step, row.reason, row.row))
+                    row = UnusedRow(*(told.get(name) for name in UNUSED_COLUMNS))
+                    counts[row] += told["diff"]
+                    steps[row] = record.version
+    rows = [(row, steps[row]) for row, count in counts.items() for _ in range(count)]
+    return sorted(rows, key=lambda found: (found[1], found[0].reason, found[0].row))
 
 
 def _read(root: str, file: str, schema: Schema, filters: Any = None) -> Any:

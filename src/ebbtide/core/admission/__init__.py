@@ -16,6 +16,7 @@ an engine that keeps little to agree with.
 |---|---|
 | ``arrival`` | operations, the words for them, steps, reasons |
 | ``refusal`` | what one arrival and the frontier decide |
+| ``unused_row`` | what is said about an arrival that counts for nothing |
 | ``operation`` | arrivals that were admitted, and what becomes of them |
 | ``facts`` | streams: facts by key |
 | ``versions`` | changing tables: versions by key |
@@ -34,15 +35,19 @@ from ebbtide.core.admission.arrival import (
     read_op,
 )
 from ebbtide.core.admission.state import Admission, admit, begin, replay
+from ebbtide.core.admission.unused_row import SHOWN_COLUMNS, UNUSED_COLUMNS, UnusedRow
 
 __all__ = [
     "KNOWN_WORDS",
+    "SHOWN_COLUMNS",
+    "UNUSED_COLUMNS",
     "Admission",
     "Arrival",
     "Op",
     "Reason",
     "Step",
     "Unused",
+    "UnusedRow",
     "admit",
     "allowed_ops",
     "begin",

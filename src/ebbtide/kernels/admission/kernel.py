@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.admission import Arrival, Op, Unused
+from ebbtide.core.admission import UNUSED_COLUMNS, Arrival, Op, Unused, UnusedRow
 from ebbtide.core.admission.facts import FactLedger
 from ebbtide.core.admission.operation import Operation, Outcome, admitted
 from ebbtide.core.admission.versions import VersionLedger
@@ -50,8 +50,8 @@ from ebbtide.state.batch import (
 from ebbtide.state.layout import Layout
 from ebbtide.state.types import arrow_type
 
-_TEXTS = 3
-"""Columns behind the row: the reason why it is unused, its text, and its operation."""
+_TEXTS = len(UNUSED_COLUMNS)
+"""Columns behind the row: what is said about one that is unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,8 @@ class Admission:
             f"{c.name}: {'NULL' if v is None else write(v, c.type)}" for c, v in values
         )
         op = unused.arrival.op.value if unused.arrival.op else None
-        return (*(None,) * len(self.declaration.row_schema), unused.reason.value, text, op)
+        said = UnusedRow(self.declaration.name, unused.reason.value, text, op)
+        return (*(None,) * len(self.declaration.row_schema), *said.values)
 
     def _operations(
         self, changes: Sequence[Change], before: InputFrontier, first: int
@@ -195,15 +196,13 @@ class Admission:
 
 def split(changes: Any) -> tuple[Any, Any]:
     """What an admission emits: changes of rows, and rows that are unused."""
-    reason = changes.column(changes.num_columns - 3 - _TEXTS)
-    mask = reason.is_null()
+    mask = texts(changes)[UNUSED_COLUMNS.index("reason")].is_null()
     return changes.filter(mask), changes.filter(pa.compute.invert(mask))
 
 
-def texts(unused: Any) -> list[Any]:
-    """The columns that say why a row is unused, what it was, and what was to be done with it."""
-    first = unused.num_columns - 3 - _TEXTS
-    return [unused.column(i) for i in range(first, first + _TEXTS)]
+def texts(changes: Any) -> list[Any]:
+    """The columns of what is said about rows that are unused."""
+    return [changes.column(i) for i in payload(changes)[-_TEXTS:]]
 
 
 def _arrival(row: Row, width: int) -> Arrival:
