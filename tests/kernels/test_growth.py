@@ -18,7 +18,7 @@ from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.operators.difference import Difference
 from ebbtide.kernels.operators.distinct import Distinct
-from ebbtide.kernels.operators.over import Framed, Neighbour, Over
+from ebbtide.kernels.operators.over import Framed, Neighbour, Number, Over
 from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.kernels.sweeps.frames import Frame
@@ -91,6 +91,8 @@ KERNELS = {
     "greatest": GREATEST,
     "median": MEDIAN,
     "difference": Difference(),
+    "lag": Over((Neighbour(1, -1),), (0,), (SortColumn(1),)),
+    "rank over": Over((Number(Ranking.RANK),), (0,), (SortColumn(1),)),
 }
 LONG = Config.from_environment().profile == "long"
 
@@ -241,10 +243,15 @@ FRAMES: dict[str, Kernel] = {
     "sum of amounts": Over((SUM,), (0,), BEST, CLOSE),
     "greatest of amounts": Over((MAX,), (0,), BEST, CLOSE),
     "lag": Over((Neighbour(1, -1),), (0,), BEST),
+    "lead": Over((Neighbour(1, 2),), (0,), BEST),
+}
+NUMBERS: dict[str, Kernel] = {
+    **{r.name: Over((Number(r),), (0,), (SortColumn(1),)) for r in Ranking},
+    "with a neighbour": Over((Number(Ranking.RANK), Neighbour(1, -1)), (0,), (SortColumn(1),)),
 }
 
 
-def per_row(kernel: Kernel, count: int) -> float:
+def per_row(kernel: Kernel, count: int, ascending: bool = False) -> float:
     """The processor seconds per row of a step with many rows of one group, all live in the end.
 
     Each comes at an instant of its own, so a sweep that moves or lists all live rows wherever one
@@ -252,7 +259,8 @@ def per_row(kernel: Kernel, count: int) -> float:
     """
     chance, seconds = np.random.default_rng(3), []
     at = np.sort(chance.integers(0, 10**12, count))
-    columns = [np.zeros(count, np.int64), chance.random(count) * count, at, at + 10**12]
+    values = np.arange(count) // 2 * 1.0 if ascending else chance.random(count) * count
+    columns = [np.zeros(count, np.int64), values, at, at + 10**12]
     columns.append(np.ones(count, np.int64))
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SCHEMA)
     for _ in range(1 if count > 10_000 else 3):
@@ -272,3 +280,12 @@ def test_a_row_of_a_large_partition_costs_its_neighbourhood(name: str) -> None:
     kernel, many, growth = FRAMES[name], 1_000_000 if LONG else 150_000, 8 if LONG else 5
     per_row(kernel, 1000)
     assert per_row(kernel, many) <= growth * per_row(kernel, 10_000)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_number_of_a_row_that_comes_last_costs_a_logarithm(name: str) -> None:
+    """Rows that come elsewhere change the numbers of all behind them, which have to be said."""
+    kernel, many, growth = NUMBERS[name], 1_000_000 if LONG else 150_000, 8 if LONG else 5
+    per_row(kernel, 1000, ascending=True)
+    small, large = (per_row(kernel, count, ascending=True) for count in (10_000, many))
+    assert large <= growth * small

@@ -371,9 +371,16 @@ RANKS = [
         "over",
     ),
     Mistake(
+        "numbers reach no further than what is looked at",
+        "kernels.operators.over:Over._reach",
+        turned(lambda reach: reach._replace(before=reach.seen)),
+        "rank",
+        seed=1,
+    ),
+    Mistake(
         "RANK is ROW_NUMBER",
         "kernels.operators.over:_numbers",
-        lambda original: lambda ranking, found: found.numbers + 1,
+        lambda original: lambda ranking, numbers: numbers.rows + 1,
         "rank",
     ),
 ]

@@ -33,7 +33,7 @@ from ebbtide.kernels.operators.top_n import Ordered, events, in_places
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.kernels.stateless import wider
 from ebbtide.kernels.sweeps.frames import Entries, Frame, bounds, entries, frame_spans
-from ebbtide.kernels.sweeps.neighbourhoods import FAR, Reach, looks
+from ebbtide.kernels.sweeps.neighbourhoods import FAR, Numbers, Reach, looks
 from ebbtide.kernels.sweeps.numbering import Ranking
 from ebbtide.kernels.sweeps.rederivation import Part, Region, rederive
 from ebbtide.kernels.sweeps.spans import Marks, Spans
@@ -108,7 +108,10 @@ class Over:
     def _valued(self, parts: tuple[Part, ...], region: Region) -> Part:
         rows = in_places(parts[0], self.order)
         copies, ends = ints(rows.changes, DIFF), ints(rows.changes, TO)
-        found = looks(events(rows, region.groups), self._reach(rows), ends, region.now)
+        numbered = any(isinstance(call, Number) for call in self.calls)
+        found = looks(
+            events(rows, region.groups), self._reach(rows), ends, rows.peers, region.now, numbered
+        )
         every = np.repeat(np.arange(len(found.places)), copies[found.places])
         places = found.places[every]
         entered = entries(found.windows[every], places, rows.peers[places])
@@ -119,7 +122,11 @@ class Over:
             found.valid_to[every[valued]],
             np.ones(len(valued), np.int64),
         ]
-        columns = (values.take(pa.array(valued)) for values in self._columns(rows.changes, entered))
+        # Copies of a row stand next to each other, and each counts those before it.
+        copy = np.arange(len(every)) - np.searchsorted(every, every)
+        numbers = Numbers(found.numbers.rows[every] + copy, *(n[every] for n in found.numbers[1:]))
+        made = self._columns(rows.changes, entered, numbers)
+        columns = (values.take(pa.array(valued)) for values in made)
         changes = pa.Table.from_arrays(
             [*(taken.column(i) for i in payload(taken)), *columns, *map(pa.array, times)],
             schema=self.output((taken.schema,)),
@@ -128,40 +135,41 @@ class Over:
 
     def _reach(self, rows: Ordered) -> Reach:
         """How far the values of the calls reach."""
-        before, after = 0, 0
+        before, seen, after = 0, 0, 0
         for call in self.calls:
             match call:
                 case Number():
                     before = FAR
                 case Neighbour(distance=distance):
-                    before, after = max(before, -distance), max(after, distance)
+                    seen, after = max(seen, -distance), max(after, distance)
                 case Framed() if self._framed.rows:
                     start, end = self._framed.start, self._framed.end
-                    before = max(before, FAR if start is None else -start)
+                    seen = max(seen, FAR if start is None else -start)
                     after = max(after, FAR if end is None else end)
                 case Framed():
                     pass
+        before = max(before, seen)
         places = np.arange(len(rows.groups))
         if self._framed.rows or not any(isinstance(call, Framed) for call in self.calls):
-            return Reach(before, after, places, places + 1, places, places + 1)
+            return Reach(before, seen, after, places, places + 1, places, places + 1)
         every = entries(rows.groups, places, rows.peers)
         frames = bounds(every, self._framed, rows.changes, self.order)
         members = frame_spans(every, frames)
-        return Reach(before, after, *(every.firsts + part for part in (*members, *frames)))
+        return Reach(before, seen, after, *(every.firsts + part for part in (*members, *frames)))
 
     @property
     def _framed(self) -> Frame:
         """The frame, or what stands for none: all rows, or with an order those up to the peers."""
         return self.frame or Frame(False, None, 0 if self.order else None)
 
-    def _columns(self, rows: Batch, found: Entries) -> list[Any]:
+    def _columns(self, rows: Batch, found: Entries, numbers: Numbers) -> list[Any]:
         framed = [call.call for call in self.calls if isinstance(call, Framed)]
         aggregates = iter(self._aggregates(tuple(framed), rows, found)) if framed else iter(())
         result = []
         for call in self.calls:
             match call:
                 case Number(ranking=ranking):
-                    result.append(pa.array(_numbers(ranking, found)))
+                    result.append(pa.array(_numbers(ranking, numbers)))
                 case Neighbour():
                     result.append(_neighbours(call, rows, found))
                 case Framed():
@@ -181,14 +189,14 @@ class Over:
         return evaluate(calls, rows, seen, marks, int(found.sizes.max()) - 1)
 
 
-def _numbers(ranking: Ranking, found: Entries) -> Any:
+def _numbers(ranking: Ranking, numbers: Numbers) -> Any:
     match ranking:
         case Ranking.ROW_NUMBER:
-            return found.numbers + 1
+            return numbers.rows + 1
         case Ranking.RANK:
-            return found.peers + 1
+            return numbers.peers + 1
         case Ranking.DENSE_RANK:
-            return found.dense
+            return numbers.values + 1
 
 
 def _neighbours(call: Neighbour, rows: Batch, found: Entries) -> Any:

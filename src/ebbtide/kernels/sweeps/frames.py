@@ -54,7 +54,6 @@ class Entries(NamedTuple):
     sizes: Ints
     peers: Ints
     lasts: Ints
-    dense: Ints
 
 
 class Bounds(NamedTuple):
@@ -85,7 +84,6 @@ def entries(segments: Ints, rows: Ints, peers: Ints) -> Entries:
         sizes[segment] if len(first) else places,
         of - firsts,
         (ends[run] if len(run) else places) - firsts,
-        run - (run[firsts] if len(run) else places) + 1,
     )
 
 

@@ -4,7 +4,8 @@ Law: a row's value over its frame changes only when the row comes, or when a row
 within the frame's reach; at every such instant, and at no other, the row is evaluated anew.  What
 is looked at is a window: the rows to be evaluated, which lie next to each other, and around them
 all that their frames reach.  So a step costs the rows near to its changes, and all rows of a
-partition only where frames reach that far.
+partition only where frames reach that far.  The number of a row depends on all rows before it and
+looks at none of them: it is counted, in a logarithm, so a row that comes last costs itself alone.
 
     rows by order     a   b   c   d   e   f   g
     d comes                       ^
@@ -34,16 +35,26 @@ FAR = 2**62
 class Reach(NamedTuple):
     """What values depend on: on so many rows before and after them, and on places.
 
-    For each place, the values of the places from ``first`` up to ``last`` depend on it, and its
-    own on those from ``low`` up to ``high``.
+    Of the rows before, ``seen`` have to be looked at.  For each place, the values of the places
+    from ``first`` up to ``last`` depend on it, and its own on those from ``low`` up to ``high``.
     """
 
     before: int
+    seen: int
     after: int
     first: Ints
     last: Ints
     low: Ints
     high: Ints
+
+
+class Numbers(NamedTuple):
+    """How many rows of the group come before a row: in the order, before its first peer, and
+    counting peers once."""
+
+    rows: Ints
+    peers: Ints
+    values: Ints
 
 
 class Looks(NamedTuple):
@@ -54,21 +65,30 @@ class Looks(NamedTuple):
     valued: Mask
     valid_from: Ints
     valid_to: Ints
+    numbers: Numbers
 
 
-def looks(events: Events, reach: Reach, ends: Ints, now: Instant) -> Looks:
+def looks(
+    events: Events, reach: Reach, ends: Ints, peers: Ints, now: Instant, numbered: bool
+) -> Looks:
     """All windows of all groups that begin at or before ``now``.
 
-    ``ends`` are those of the rows by place.
+    ``ends`` are those of the rows by place, ``peers`` number peers; numbers are counted if they
+    are wanted.
     """
-    counts, by_place = (reach.before, reach.after), (reach.first, reach.last, reach.low, reach.high)
-    windows, places, valued, since, until = _swept(*events, now, *counts, *by_place)
+    leads = np.searchsorted(peers, peers)
+    counts = reach.before, reach.seen, reach.after
+    by_place = reach.first, reach.last, reach.low, reach.high
+    windows, places, valued, since, until, counted = _swept(
+        *events, now, *counts, *by_place, leads, peers, numbered
+    )
+    numbers = counted if numbered else np.zeros((len(places), 3), np.int64)
     valid_to = np.minimum(ends[places], until)
     chosen = np.flatnonzero(valued)
     order = chosen[order_by(places[chosen], since[chosen])]
     again = np.flatnonzero(places[order][1:] == places[order][:-1])
     valid_to[order[again]] = since[order[again + 1]]
-    return Looks(windows, places, valued, since, valid_to)
+    return Looks(windows, places, valued, since, valid_to, Numbers(*numbers.T))
 
 
 @njit(cache=True)
@@ -79,13 +99,18 @@ def _swept(
     steps: Ints,
     now: int,
     before: int,
+    seen: int,
     after: int,
     first: Ints,
     last: Ints,
     low: Ints,
     high: Ints,
+    leads: Ints,
+    peers: Ints,
+    numbered: bool,
 ) -> Any:
-    out = np.empty((64, 4), np.int64)
+    width = 7 if numbered else 4
+    out = np.empty((64, width), np.int64)
     size, window = 0, 0
     untils = np.empty(0, np.int64)
     for group in range(len(starts) - 1):
@@ -95,6 +120,9 @@ def _swept(
         base, top = places[event:end].min(), places[event:end].max()
         rows = top - base + 1
         present, tree = np.zeros(rows, np.int64), np.zeros(rows + 1, np.int64)
+        lowest = peers[base]
+        values = peers[top] - lowest + 1 if numbered else 0
+        alike, value_tree = np.zeros(values, np.int64), np.zeros(values + 1, np.int64)
         ranges = np.empty((end - event, 2), np.int64)
         total, begin = 0, size
         until = at[event]
@@ -105,6 +133,11 @@ def _swept(
                 present[place] += steps[event]
                 total += steps[event]
                 add(tree, rows, place, steps[event])
+                if numbered:
+                    value = peers[places[event]] - lowest
+                    was = alike[value] != 0
+                    alike[value] += steps[event]
+                    add(value_tree, values, value, int(alike[value] != 0) - int(was))
                 event += 1
             until = at[event] if event < end else INF
             if total == 0:
@@ -122,7 +155,7 @@ def _swept(
                 here, there = up_to(tree, a - base), up_to(tree, b - base)
                 if here == there:
                     continue
-                c, d = _hull(tree, rows, total, here - before, there + after)
+                c, d = _hull(tree, rows, total, here - seen, there + after)
                 c, d = min(c + base, a, low[a]), max(d + base, b, high[b - 1])
                 here = up_to(tree, c - base)
                 place = c - base
@@ -131,11 +164,15 @@ def _swept(
                     if place + base >= d:
                         break
                     if size == len(out):
-                        grown = np.empty((2 * size, 4), np.int64)
+                        grown = np.empty((2 * size, width), np.int64)
                         grown[:size] = out
                         out = grown
                     out[size, 0], out[size, 1] = window, place + base
                     out[size, 2], out[size, 3] = a <= place + base < b, since
+                    if numbered:
+                        lead = max(leads[place + base], base)
+                        out[size, 4], out[size, 5] = here, up_to(tree, lead - base)
+                        out[size, 6] = up_to(value_tree, peers[place + base] - lowest)
                     size += 1
                     here += present[place]
                     place += 1
@@ -152,6 +189,7 @@ def _swept(
         found[:, 2] != 0,
         found[:, 3].copy(),
         untils[:size].copy(),
+        found[:, 4:].copy(),
     )
 
 
