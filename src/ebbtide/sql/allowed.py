@@ -1,10 +1,10 @@
-"""The nodes that a tree may hold, with the arguments that each may have; and words for others."""
+"""The nodes that a tree may hold, with the arguments that each may have."""
 
 from sqlglot import exp
 
 from ebbtide.sql import nodes
 
-__all__ = ["ALLOWED", "WORDS"]
+__all__ = ["ALLOWED"]
 
 _MODIFIERS = "with_ order limit offset"
 _BINARY = "this expression"
@@ -98,33 +98,4 @@ _TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
 
 ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     node: frozenset(names.split()) for names, listed in _TABLE.items() for node in listed
-}
-
-_WITHIN_GROUP = "give the order with WITHIN GROUP (ORDER BY ...)"
-
-# What a person calls a node, or an argument of one, that is not allowed; and what to do instead.
-WORDS: dict[object, tuple[str, str | None]] = {
-    exp.Array: ("an array in brackets", "an array is made by ARRAY(...)"),
-    exp.Struct: ("a struct in braces", "a struct is made by STRUCT(...)"),
-    exp.Kwarg: ("an argument by name", None),
-    exp.Slice: ("a part of an array", None),
-    exp.HavingMax: ("HAVING in a call", None),
-    exp.IgnoreNulls: ("IGNORE NULLS here", None),
-    exp.RespectNulls: ("RESPECT NULLS here", None),
-    exp.AtTimeZone: ("AT TIME ZONE", None),
-    exp.BitwiseLeftShift: ("the operator <<", None),
-    exp.BitwiseRightShift: ("the operator >>", None),
-    (exp.With, "recursive"): ("a recursive query", None),
-    (exp.Distinct, "on"): ("DISTINCT ON", None),
-    (exp.Distinct, "expressions"): ("DISTINCT here", None),
-    (exp.Select, "into"): ("SELECT INTO", "use INSERT INTO name SELECT ..."),
-    (exp.Select, "kind"): ("SELECT AS", None),
-    (exp.Order, "this"): ("ORDER BY in a call", _WITHIN_GROUP),
-    (exp.Star, "replace"): ("* REPLACE", None),
-    (exp.Star, "rename"): ("* RENAME", None),
-    (exp.Union, "by_name"): ("BY NAME", None),
-    (exp.Intersect, "by_name"): ("BY NAME", None),
-    (exp.Except, "by_name"): ("BY NAME", None),
-    (exp.CTE, "materialized"): ("MATERIALIZED", None),
-    (exp.Subquery, "joins"): ("a join of queries without SELECT", "put SELECT * FROM before it"),
 }

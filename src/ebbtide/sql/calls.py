@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from ebbtide.sql import refusals
 from ebbtide.sql.durations import DurationReader
 from ebbtide.sql.nodes import Call, CeilTo, FloorTo
 from ebbtide.sql.reading import located
@@ -51,11 +52,9 @@ class CallParser(DurationReader):
     NO_PAREN_FUNCTIONS = {token: _calls(name) for token, name in _NO_PARENTHESES.items()}
     SUBQUERY_PREDICATES = {}
     LAMBDAS = {
-        TokenType.ARROW: lambda self, _: self.unsupported(
-            "a lambda function", self.span(self._prev)
-        ),
-        TokenType.FARROW: lambda self, _: self.unsupported(
-            "an argument by name", self.span(self._prev)
+        TokenType.ARROW: lambda self, _: self.refuse(refusals.LAMBDA, self.span(self._prev)),
+        TokenType.FARROW: lambda self, _: self.refuse(
+            refusals.ARGUMENT_BY_NAME, self.span(self._prev)
         ),
     }
 
@@ -84,7 +83,7 @@ class CallParser(DurationReader):
 
     def _over(self, call: Call) -> exp.Expr:
         if not self._match(TokenType.L_PAREN):
-            self.unsupported("a named window", hint="repeat the window in parentheses after OVER")
+            self.refuse(refusals.NAMED_WINDOW)
         partition = None
         if self._match(TokenType.PARTITION_BY):
             partition = self.needed(self._parse_csv(self._parse_disjunction), "a partition")
@@ -100,7 +99,7 @@ class CallParser(DurationReader):
         kind = next((word for word in ("ROWS", "RANGE") if self.take(word)), None)
         if kind is None:
             if self.at("GROUPS"):
-                self.unsupported("a frame of GROUPS", hint="a frame is of ROWS or of RANGE")
+                self.refuse(refusals.FRAME_OF_GROUPS)
             return None
         if not self._match(TokenType.BETWEEN):
             start, side = self._bound()

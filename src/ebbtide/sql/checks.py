@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 from sqlglot import exp
 
-from ebbtide.errors import ParseError, UnsupportedError
-from ebbtide.sql import nodes
-from ebbtide.sql.allowed import ALLOWED, WORDS
+from ebbtide.errors import ParseError
+from ebbtide.sql import nodes, refusals
+from ebbtide.sql.allowed import ALLOWED
 from ebbtide.sql.spans import extent_of, span_of
 from ebbtide.sql.types import data_type
 
@@ -48,24 +48,16 @@ def check(root: exp.Expr, source: str) -> None:
 def _check_node(node: exp.Expr, source: str) -> None:
     allowed = ALLOWED.get(type(node))
     if allowed is None:
-        _refuse(node, source, *WORDS.get(type(node), (node.key.upper(), None)))
+        refusal = refusals.NODES.get(type(node), refusals.OTHER)
+        raise refusal(span_of(node, source), what=node.key.upper())
     for name, value in node.args.items():
         if name not in allowed and value not in (None, False, []):
-            words = WORDS.get((type(node), name), (f"{name.strip('_').upper()} here", None))
-            part = isinstance(value, exp.Expr) and name != "this"
-            _refuse(value if part else node, source, *words)
+            refusal = refusals.ARGUMENTS.get((type(node), name), refusals.OTHER)
+            place = value if isinstance(value, exp.Expr) and name != "this" else node
+            raise refusal(span_of(place, source), what=f"{name.strip('_').upper()} here")
     for kind, rule in _RULES.items():
         if isinstance(node, kind):
             rule(node, source)
-
-
-def _refuse(node: exp.Expr, source: str, what: str, hint: str | None) -> NoReturn:
-    raise UnsupportedError(
-        "unsupported-syntax",
-        f"{what} is not in the language",
-        span=span_of(node, source),
-        hint=hint,
-    )
 
 
 def _wrong(node: exp.Expr, source: str, message: str, hint: str | None = None) -> NoReturn:
@@ -186,8 +178,8 @@ def _tuple(node: exp.Expr, source: str) -> None:
     if not node.expressions:
         _wrong(node, source, "something is missing between the parentheses")
     if not isinstance(node.parent, exp.In | exp.Values):
-        written = span_of(node, source).text
-        _refuse(node, source, "a row of values here", f"write STRUCT{written}")
+        span = span_of(node, source)
+        raise refusals.ROW_OF_VALUES(span, values=span.text)
 
 
 def _in(node: exp.Expr, source: str) -> None:

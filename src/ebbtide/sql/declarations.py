@@ -11,6 +11,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.core.declaration import Late
 from ebbtide.errors import ParseError
+from ebbtide.sql import refusals
 from ebbtide.sql.queries import QueryParser
 from ebbtide.sql.spans import span_of
 from ebbtide.sql.syntax import (
@@ -174,7 +175,7 @@ class DeclarationParser(QueryParser):
         """Reads a name of one part."""
         node = self.identifier(what)
         if self._match(TokenType.DOT, advance=False):
-            self.unsupported("a name in two parts", self.span(self._prev, self._next))
+            self.refuse(refusals.NAME_IN_TWO_PARTS, self.span(self._prev, self._next))
         return Name(node.name, span_of(node, self.sql))
 
     def names(self, what: str) -> tuple[Name, ...]:

@@ -13,6 +13,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import EbbtideError, ParseError, Span
+from ebbtide.sql import refusals
 from ebbtide.sql.checks import check
 from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.statements import StatementParser
@@ -28,7 +29,7 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _UNTERMINATED = re.compile(r"Missing (.+) from")
 _PLACE = re.compile(r"from \d+:(\d+)")
-_COMMENT = re.compile(r"--[^\n\r]*|/\*|\*/")
+_COMMENT = re.compile(r"--[^\n\r]*|/\*|\*/|\{#")
 
 
 def parse(script: str) -> tuple[Statement, ...]:
@@ -134,9 +135,14 @@ def _unreadable(span: Span) -> ParseError:
 
 
 def _check_comments(script: str, start: int, end: int) -> None:
-    """Refuses a comment that does not end; between two tokens there is space and comments."""
+    """Refuses a comment that does not end, and those that sqlglot knows in every dialect; between
+    two tokens there is space and comments."""
     opened: list[int] = []
     for match in _COMMENT.finditer(script, start, end):
+        if match[0] == "{#" and not opened:
+            closed = script.find("#}", match.start(), end)
+            last = closed + 2 if closed >= 0 else end
+            raise refusals.COMMENT_IN_BRACES(Span(script, match.start(), last))
         if match[0] == "/*":
             opened.append(match.start())
         elif match[0] == "*/" and opened:

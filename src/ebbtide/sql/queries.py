@@ -11,8 +11,9 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import Span
-from ebbtide.sql import nodes
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.reading import located
+from ebbtide.sql.refusals import Refusal
 from ebbtide.sql.sources import SourceParser
 from ebbtide.sql.spans import focus, mark
 
@@ -21,26 +22,7 @@ __all__ = ["QueryParser"]
 # These begin what may follow a source or an expression, so they are no aliases without AS.
 _NO_ALIAS = ("EMIT", "EVERY", "ALLOW")
 
-_SUBQUERY = "put the query in a subquery and filter its rows with WHERE"
-
-_REFUSED = {
-    TokenType.QUALIFY: ("QUALIFY", _SUBQUERY),
-    TokenType.WINDOW: ("a named window", "repeat the window in parentheses after OVER"),
-    TokenType.CLUSTER_BY: ("CLUSTER BY", None),
-    TokenType.DISTRIBUTE_BY: ("DISTRIBUTE BY", None),
-    TokenType.SORT_BY: ("SORT BY", None),
-    TokenType.FETCH: ("FETCH", "the number of rows is given by LIMIT"),
-    TokenType.TABLE_SAMPLE: ("TABLESAMPLE", None),
-    TokenType.LATERAL: ("LATERAL", None),
-    TokenType.PIVOT: ("PIVOT", None),
-    TokenType.UNPIVOT: ("UNPIVOT", None),
-}
-_GROUPINGS = {
-    TokenType.CUBE: "CUBE",
-    TokenType.ROLLUP: "ROLLUP",
-    TokenType.GROUPING_SETS: "GROUPING SETS",
-    TokenType.ALL: "GROUP BY ALL",
-}
+_GROUPINGS = refusals.by_token(refusals.GROUPINGS)
 
 _KINDS = (
     TokenType.INNER,
@@ -60,9 +42,8 @@ _CONDITIONS = (
 )
 
 
-def _refusal(token_type: TokenType) -> Callable[[Any], Any]:
-    what, hint = _REFUSED[token_type]
-    return lambda self: self.unsupported(what, hint=hint)
+def _refused(refusal: Refusal) -> Callable[[Any], Any]:
+    return lambda self: self.refuse(refusal)
 
 
 class QueryParser(SourceParser):
@@ -71,7 +52,7 @@ class QueryParser(SourceParser):
     ADD_JOIN_ON_TRUE = False
     QUERY_MODIFIER_PARSERS = {
         **{key: SourceParser.QUERY_MODIFIER_PARSERS[key] for key in _CONDITIONS},
-        **{key: _refusal(key) for key in _REFUSED},
+        **{key: _refused(found) for key, found in refusals.by_token(refusals.CLAUSES).items()},
     }
     QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
 
@@ -95,7 +76,7 @@ class QueryParser(SourceParser):
         if self._match(TokenType.FROM, advance=False):
             raise self.unexpected("SELECT before it")
         if self._curr.token_type is TokenType.SELECT and self._next.token_type is TokenType.HINT:
-            self.unsupported("a hint", self.span(self._next))
+            self.refuse(refusals.OPTIMIZER_HINT, self.span(self._next))
         operator = self._parse_stream_operator()
         if operator is not None:
             return self._parse_set_operations(operator) if parse_set_operation else operator
@@ -124,7 +105,7 @@ class QueryParser(SourceParser):
 
     def _parse_lateral(self) -> exp.Lateral | None:
         if self._match(TokenType.LATERAL, advance=False):
-            self.unsupported("LATERAL")
+            self.refuse(refusals.CLAUSES["LATERAL"])
         return None
 
     # --- clauses --------------------------------------------------------------------------------
@@ -134,14 +115,14 @@ class QueryParser(SourceParser):
         self._advance()
         keys = self.needed(self._parse_csv(self._group_key), "what to group by")
         if self._curr.token_type in _GROUPINGS:
-            self.unsupported(_GROUPINGS[self._curr.token_type])
+            self.refuse(_GROUPINGS[self._curr.token_type])
         if self._match(TokenType.WITH, advance=False) and self._next.token_type in _GROUPINGS:
-            self.unsupported(_GROUPINGS[self._next.token_type], self.span(self._next))
+            self.refuse(_GROUPINGS[self._next.token_type], self.span(self._next))
         return self.expression(exp.Group(expressions=keys))
 
     def _group_key(self) -> exp.Expr | None:
         if self._curr.token_type in _GROUPINGS:
-            self.unsupported(_GROUPINGS[self._curr.token_type])
+            self.refuse(_GROUPINGS[self._curr.token_type])
         return self._parse_disjunction()
 
     @located
@@ -151,9 +132,9 @@ class QueryParser(SourceParser):
         if top or not self._match(TokenType.LIMIT):
             return this
         if this is not None:
-            self.unsupported("LIMIT in a call", self.span(self._prev))
+            self.refuse(refusals.ARGUMENTS[exp.Limit, "this"], self.span(self._prev))
         if self._match(TokenType.ALL, advance=False):
-            self.unsupported("LIMIT ALL")
+            self.refuse(refusals.LIMIT_ALL)
         return exp.Limit(expression=self._rows("LIMIT"))
 
     @located
@@ -210,7 +191,7 @@ class QueryParser(SourceParser):
     ) -> exp.Join | None:
         first = self._curr
         if first.token_type is TokenType.NATURAL:
-            self.unsupported("NATURAL JOIN", hint="name the columns with USING")
+            self.refuse(refusals.JOINS["NATURAL"])
         if self._match(TokenType.COMMA):
             comma = exp.Join(this=self._parse_table())
             focus(comma, self.span(first))

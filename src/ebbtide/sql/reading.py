@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.errors import ParseError, Span, UnsupportedError
+from ebbtide.errors import ParseError, Span
+from ebbtide.sql.refusals import Refusal
 from ebbtide.sql.spans import mark
 from ebbtide.sql.words import CLAUSES
 
@@ -85,14 +86,9 @@ class Reader(SparkParser):
         """An error at a place in the source; without one, at the current token."""
         return ParseError(code, message, span=span or self.span(), hint=hint, detail=detail)
 
-    def unsupported(self, what: str, span: Span | None = None, hint: str | None = None) -> Any:
-        """Refuses what SQL has and Ebbtide has not."""
-        raise UnsupportedError(
-            "unsupported-syntax",
-            f"{what} is not in the language",
-            span=span or self.span(),
-            hint=hint,
-        )
+    def refuse(self, refusal: Refusal, span: Span | None = None, **words: str) -> NoReturn:
+        """Refuses what SQL has and Ebbtide has not, at a place or at the current token."""
+        raise refusal(span or self.span(), **words)
 
     def unexpected(self, expected: str | None = None) -> ParseError:
         """The error that the current token is not what should stand here."""

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import ParseError, Span
-from ebbtide.sql import nodes
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.reading import located
 from ebbtide.sql.scalars import ScalarParser
 from ebbtide.sql.spans import mark
@@ -34,11 +34,9 @@ _FUNCTIONS = {
 
 _WINDOWS = ("RANGE", "FIXED", "ROWS", "PARTITION", "NOW", "UNBOUNDED")
 
-_AFTER_A_SOURCE = {
-    TokenType.PIVOT: "PIVOT",
-    TokenType.UNPIVOT: "UNPIVOT",
-    TokenType.TABLE_SAMPLE: "TABLESAMPLE",
-}
+_AFTER_A_SOURCE = refusals.by_token(
+    {word: refusals.CLAUSES[word] for word in refusals.AFTER_A_SOURCE}
+)
 
 
 class SourceParser(ScalarParser):
@@ -77,7 +75,7 @@ class SourceParser(ScalarParser):
         if self._match(TokenType.L_BRACKET):
             source = self._windowed(source)
         if self._curr.token_type in _AFTER_A_SOURCE:
-            self.unsupported(_AFTER_A_SOURCE[self._curr.token_type])
+            self.refuse(_AFTER_A_SOURCE[self._curr.token_type])
         if not source.args.get("alias") and not isinstance(source, nodes.Joined):
             end = self._prev.end + 1
             source.set("alias", self._parse_table_alias(alias_tokens or self.TABLE_ALIAS_TOKENS))
@@ -117,13 +115,13 @@ class SourceParser(ScalarParser):
             if values is not None:
                 return values
         if self._match(TokenType.LATERAL, advance=False):
-            self.unsupported("LATERAL")
+            self.refuse(refusals.CLAUSES["LATERAL"])
         operator = self._parse_stream_operator() or self._table_function()
         if operator is not None:
             return operator
         name = self.identifier("a table, a stream or a query")
         if self._match(TokenType.DOT, advance=False):
-            self.unsupported("a name in two parts", self.span(first, self._next))
+            self.refuse(refusals.NAME_IN_TWO_PARTS, self.span(first, self._next))
         if self._match(TokenType.L_PAREN, advance=False):
             raise self._unknown_function(first)
         table = exp.Table(this=name)

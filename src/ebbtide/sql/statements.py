@@ -2,9 +2,9 @@
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ebbtide.sql import refusals
 from ebbtide.sql.declarations import DeclarationParser
 from ebbtide.sql.syntax import Drop, Emit, Explain, InsertInto, Kind, Query, Show, Statement
-from ebbtide.sql.words import REFUSED_STATEMENTS
 
 __all__ = ["StatementParser"]
 
@@ -47,10 +47,8 @@ class StatementParser(DeclarationParser):
             if_exists = self.take("IF", "EXISTS")
             name = self.name(f"the name of a {kind.value.lower()}")
             return Drop(kind, name, if_exists, self.span(first, self._prev))
-        if self._match_texts(REFUSED_STATEMENTS, advance=False):
-            self.unsupported(
-                f"the statement {first.text.upper()}", hint=f"the statements are {_STATEMENTS}"
-            )
+        if self._match_texts(refusals.STATEMENTS, advance=False):
+            self.refuse(refusals.STATEMENT, name=first.text.upper(), known=_STATEMENTS)
         if not self.begins_query() and not self._match(TokenType.L_PAREN, advance=False):
             raise self.unexpected(_STATEMENTS)
         return self._query()

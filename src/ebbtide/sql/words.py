@@ -8,7 +8,9 @@ and RETAIN, are looked for there and are names everywhere else.
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
-__all__ = ["CLAUSES", "KEYWORDS", "REFUSED_STATEMENTS"]
+from ebbtide.sql import refusals
+
+__all__ = ["CLAUSES", "KEYWORDS"]
 
 _OPERATORS = "/*+ == :: || >= <= <> != <=> -> =>"
 
@@ -21,10 +23,6 @@ _QUERY = """
 
 _PHRASES = ("GROUP BY", "ORDER BY", "PARTITION BY")
 
-# They are here to be refused by their names.
-_REFUSED = "CUBE FETCH LATERAL NATURAL PIVOT QUALIFY ROLLUP TABLESAMPLE UNPIVOT WINDOW"
-_REFUSED_PHRASES = ("CLUSTER BY", "DISTRIBUTE BY", "GROUPING SETS", "SORT BY")
-
 _TYPES = """
     ARRAY BIGINT BINARY BOOLEAN BYTE CHAR DATE DEC DECIMAL DOUBLE FLOAT INT INTEGER LONG MAP NUMERIC
     REAL SHORT SMALLINT STRING STRUCT TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TINYINT VARCHAR
@@ -35,9 +33,12 @@ _VALUES = "CURRENT_DATE CURRENT_TIMESTAMP"
 KEYWORDS: dict[str, TokenType] = {
     word: Spark.Tokenizer.KEYWORDS[word]
     for word in (
-        *f"{_OPERATORS} {_QUERY} {_REFUSED} {_TYPES} {_VALUES}".split(),
+        *f"{_OPERATORS} {_QUERY} {_TYPES} {_VALUES}".split(),
         *_PHRASES,
-        *_REFUSED_PHRASES,
+        # They are here to be refused by their names.
+        *refusals.CLAUSES,
+        *refusals.GROUPINGS,
+        *refusals.JOINS,
     )
 }
 
@@ -48,10 +49,3 @@ _CLAUSES = """
 
 # Words of which a misspelt one is taken for a name at first.
 CLAUSES = tuple(_CLAUSES.split())
-
-_STATEMENTS = """
-    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LOAD MERGE REFRESH REVOKE
-    ROLLBACK SET TRUNCATE UNCACHE UPDATE USE VACUUM
-"""
-
-REFUSED_STATEMENTS = tuple(_STATEMENTS.split())

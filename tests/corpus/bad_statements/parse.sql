@@ -676,3 +676,8 @@ SELECT price = NOT channel FROM bids;
 -- code: syntax
 -- span: 1.5.x
 SELECT 1.5.x FROM bids;
+
+-- code: unsupported-syntax
+-- span: {# none #}
+-- hint: a comment is written /* ... */ or -- ...
+SELECT auction {# none #} FROM bids;

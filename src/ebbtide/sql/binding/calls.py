@@ -15,8 +15,8 @@ from ebbtide.algebra.expression import And, Expression, IsNull, Not, literal
 from ebbtide.algebra.functions import ALIASES, FORMS, FUNCTIONS
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS
 from ebbtide.core.types import BOOLEAN, NullType
-from ebbtide.errors import BindError, UnsupportedError
-from ebbtide.sql import nodes
+from ebbtide.errors import BindError
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.catalog import near
 
@@ -165,9 +165,7 @@ def _share(
 ) -> tuple[Expression, ...]:
     """PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY value), with the value in front."""
     if len(order) != 1 or order[0].descending:
-        raise UnsupportedError(
-            "unsupported-order", f"{name} is ordered by one expression, ascending"
-        )
+        raise refusals.ORDER_OF_A_PERCENTILE(name=name)
     return (order[0].expression, _only(name, arguments))
 
 

@@ -9,7 +9,8 @@ from functools import reduce
 from sqlglot import exp
 
 from ebbtide.algebra.expression import Expression, Field
-from ebbtide.errors import BindError, UnsupportedError
+from ebbtide.errors import BindError, EbbtideError
+from ebbtide.sql import refusals
 from ebbtide.sql.binding.environment import Environment
 
 __all__ = ["column"]
@@ -37,12 +38,8 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
     return reduce(Field, found.fields, found.expression)
 
 
-def _too_far(parts: tuple[str, ...]) -> UnsupportedError:
-    return UnsupportedError(
-        "correlated-subquery",
-        f'"{".".join(parts)}" is of a query around this one, and cannot be used here',
-        detail="a subquery can use columns of the query that it directly stands in, in WHERE",
-    )
+def _too_far(parts: tuple[str, ...]) -> EbbtideError:
+    return refusals.OUTER_COLUMN(name=".".join(parts))
 
 
 def _unseen(name: str, node: exp.Expr, env: Environment) -> BindError:

@@ -14,27 +14,26 @@ from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.tree import find, fold
 from ebbtide.errors import BindError
+from ebbtide.sql import refusals
 from ebbtide.sql.binding.context import Context
 
 __all__ = ["limited", "on_selected", "row_count"]
+
+_NEED_LIMIT = {
+    "order": refusals.ORDER_WITHOUT_LIMIT,
+    "offset": refusals.OFFSET_WITHOUT_LIMIT,
+}
 
 
 def row_count(query: exp.Expr, context: Context) -> tuple[int | None, int]:
     """LIMIT and OFFSET of a query; no LIMIT is None."""
     limit, offset = query.args.get("limit"), query.args.get("offset")
     if limit is None:
-        for key, words in (("order", "an order"), ("offset", "OFFSET")):
+        for key, refusal in _NEED_LIMIT.items():
             clause = query.args.get(key)
             if clause is not None:
                 span = context.span(clause)
-                raise BindError(
-                    "order-without-limit",
-                    f"{words} without LIMIT means nothing: a result is a bag of rows",
-                    hint=f"write {span.text} LIMIT 10"
-                    if key == "order"
-                    else f"write LIMIT 10 {span.text}",
-                    span=span,
-                )
+                raise refusal(span, clause=span.text)
         return None, 0
     return int(limit.expression.name), int(offset.expression.name) if offset is not None else 0
 

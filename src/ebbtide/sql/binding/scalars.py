@@ -27,8 +27,8 @@ from ebbtide.algebra.expression import (
     Or,
 )
 from ebbtide.core.types import BOOLEAN, NULL
-from ebbtide.errors import BindError, UnsupportedError
-from ebbtide.sql import nodes
+from ebbtide.errors import BindError
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.calls import function_call
 from ebbtide.sql.binding.columns import column
 from ebbtide.sql.binding.constants import constant, number
@@ -48,8 +48,7 @@ def scalar(node: exp.Expr, env: Environment) -> Expression:
             return known
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            text = env.context.span(node).text
-            raise UnsupportedError("unsupported-syntax", f"{text} is not an expression")
+            raise refusals.NOT_AN_EXPRESSION(text=env.context.span(node).text)
         return handler(node, env)
 
 
@@ -191,7 +190,7 @@ def _tuples_equal(left: exp.Tuple, right: exp.Expr, env: Environment) -> Express
 
 
 def _tuple(node: exp.Tuple, env: Environment) -> Expression:
-    raise UnsupportedError("unsupported-syntax", "a tuple can only stand before IN")
+    raise refusals.TUPLE()
 
 
 def _case(node: exp.Case, env: Environment) -> Expression:

@@ -37,7 +37,8 @@ from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Re
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN, INT
-from ebbtide.errors import BindError, UnsupportedError
+from ebbtide.errors import BindError
+from ebbtide.sql import refusals
 from ebbtide.sql.binding.context import Names
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.grouping import ordered_call
@@ -148,10 +149,7 @@ class Attachments:
         if not any(map(nullable, terms)):
             return _positive(matches)
         if len(pairs) > 1:
-            raise UnsupportedError(
-                "unsupported-subquery",
-                "IN with several columns that can be NULL is a condition of WHERE only",
-            )
+            raise refusals.IN_OF_SEVERAL_COLUMNS()
         (x, y), zero = pairs[0], Literal(0, BIGINT)
         rows = NamedCall("COUNT(*)", AggregateCall("COUNT"))
         known = NamedCall(f"COUNT({column_text(y)})", AggregateCall("COUNT", (y,)))
@@ -252,13 +250,8 @@ def _sides(term: Expression, env: Environment, node: exp.Expr) -> tuple[Expressi
         for outside, inside in ((term.left, term.right), (term.right, term.left)):
             if tables_of(outside) <= outer and not tables_of(inside) & outer:
                 return outside, inside
-    raise UnsupportedError(
-        "correlated-subquery",
-        "a subquery that is a value depends on the query around it by equalities only",
-        detail=f"{column_text(term)} is none",
-        hint="join the two, and group",
-        span=env.context.span(node),
-    )
+    span = env.context.span(node)
+    raise refusals.VALUE_BY_OTHER_THAN_EQUALITIES(span, term=column_text(term))
 
 
 def operands(node: exp.In, inner: Inner, env: Environment) -> list[Expression]:
