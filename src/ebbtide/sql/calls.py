@@ -37,8 +37,8 @@ class CallParser(DurationReader):
 
     FUNCTIONS = {}
     FUNCTION_PARSERS = {
-        "CAST": lambda self: self._parse_cast(True),
-        "TRY_CAST": lambda self: self._parse_cast(False, safe=True),
+        "CAST": lambda self: self._cast(exp.Cast),
+        "TRY_CAST": lambda self: self._cast(exp.TryCast),
         "FLOOR": lambda self: self._round_to("FLOOR", FloorTo),
         "CEIL": lambda self: self._round_to("CEIL", CeilTo),
         "CEILING": lambda self: self._round_to("CEIL", CeilTo),
@@ -68,14 +68,14 @@ class CallParser(DurationReader):
         call = self._call(this)
         if self.take("WITHIN", "GROUP"):
             call.set("order", self._parse_wrapped(self._order).expressions)
-        self._parse_nulls(call)
+        self._nulls(call)
         if self._next.token_type is TokenType.L_PAREN and self.take("FILTER"):
             self._advance()
             if not self._match(TokenType.WHERE):
                 raise self.unexpected("WHERE")
             call.set("filter", self.needed(self._parse_disjunction(), "a condition"))
             self.need_token(TokenType.R_PAREN, ")")
-        self._parse_nulls(call)
+        self._nulls(call)
         name = marked(call)
         if name is not None:
             mark(call, name[0], self._prev.end + 1)
@@ -125,7 +125,7 @@ class CallParser(DurationReader):
             raise self.unexpected("ORDER BY")
         return order
 
-    def _parse_nulls(self, call: Call) -> None:
+    def _nulls(self, call: Call) -> None:
         for treatment in ("IGNORE", "RESPECT"):
             if self.take(treatment, "NULLS"):
                 if call.args.get("nulls"):
@@ -176,13 +176,12 @@ class CallParser(DurationReader):
             raise self.unexpected('")"')
         return node
 
-    def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
+    def _cast(self, kind: type[exp.Cast]) -> exp.Expr:
         operand = self.needed(self._parse_disjunction(), "an expression")
         if not self._match(TokenType.ALIAS):
             raise self.unexpected("AS")
         to = self.type_name("a type")
-        node = exp.Cast(this=operand, to=to) if strict else exp.TryCast(this=operand, to=to)
-        return self._closed(self.expression(node))
+        return self._closed(self.expression(kind(this=operand, to=to)))
 
     @located
     def _parse_types(

@@ -32,15 +32,6 @@ _KINDS = (
     TokenType.ANTI,
 )
 
-_CONDITIONS = (
-    TokenType.WHERE,
-    TokenType.GROUP_BY,
-    TokenType.HAVING,
-    TokenType.ORDER_BY,
-    TokenType.LIMIT,
-    TokenType.OFFSET,
-)
-
 
 def _refused(refusal: Refusal) -> Callable[[Any], Any]:
     return lambda self: self.refuse(refusal)
@@ -51,14 +42,17 @@ class QueryParser(SourceParser):
 
     ADD_JOIN_ON_TRUE = False
     QUERY_MODIFIER_PARSERS = {
-        **{key: SourceParser.QUERY_MODIFIER_PARSERS[key] for key in _CONDITIONS},
+        TokenType.WHERE: lambda self: ("where", self._where()),
+        TokenType.GROUP_BY: lambda self: ("group", self._group()),
+        TokenType.HAVING: lambda self: ("having", self._having()),
+        TokenType.ORDER_BY: lambda self: ("order", self._parse_order()),
+        TokenType.LIMIT: lambda self: ("limit", self._limit()),
+        TokenType.OFFSET: lambda self: ("offset", self._offset()),
         **{key: _refused(found) for key, found in refusals.by_token(refusals.CLAUSES).items()},
     }
     QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
 
     _parse_with = located(SourceParser._parse_with)
-    _parse_where = located(SourceParser._parse_where)
-    _parse_having = located(SourceParser._parse_having)
     _parse_order = located(SourceParser._parse_order)
 
     def _parse_statement(self) -> exp.Expr | None:
@@ -77,7 +71,7 @@ class QueryParser(SourceParser):
             raise self.unexpected("SELECT before it")
         if self._curr.token_type is TokenType.SELECT and self._next.token_type is TokenType.HINT:
             self.refuse(refusals.OPTIMIZER_HINT, self.span(self._next))
-        operator = self._parse_stream_operator()
+        operator = self._stream_operator()
         if operator is not None:
             return self._parse_set_operations(operator) if parse_set_operation else operator
         return super()._parse_select_query(
@@ -111,7 +105,17 @@ class QueryParser(SourceParser):
     # --- clauses --------------------------------------------------------------------------------
 
     @located
-    def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
+    def _where(self) -> exp.Where:
+        self._advance()
+        return self.expression(exp.Where(this=self._parse_disjunction()))
+
+    @located
+    def _having(self) -> exp.Having:
+        self._advance()
+        return self.expression(exp.Having(this=self._parse_disjunction()))
+
+    @located
+    def _group(self) -> exp.Group:
         self._advance()
         keys = self.needed(self._parse_csv(self._group_key), "what to group by")
         if self._curr.token_type in _GROUPINGS:
@@ -126,21 +130,15 @@ class QueryParser(SourceParser):
         return self._parse_disjunction()
 
     @located
-    def _parse_limit(
-        self, this: exp.Expr | None = None, top: bool = False, skip_limit_token: bool = False
-    ) -> exp.Expr | None:
-        if top or not self._match(TokenType.LIMIT):
-            return this
-        if this is not None:
-            self.refuse(refusals.ARGUMENTS[exp.Limit, "this"], self.span(self._prev))
+    def _limit(self) -> exp.Limit:
+        self._advance()
         if self._match(TokenType.ALL, advance=False):
             self.refuse(refusals.LIMIT_ALL)
         return exp.Limit(expression=self._rows("LIMIT"))
 
     @located
-    def _parse_offset(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        if not self._match(TokenType.OFFSET):
-            return this
+    def _offset(self) -> exp.Offset:
+        self._advance()
         return exp.Offset(expression=self._rows("OFFSET"))
 
     def _rows(self, clause: str) -> exp.Expr:
@@ -148,9 +146,6 @@ class QueryParser(SourceParser):
             raise self.fault("bad-count", f"{clause} needs a whole number of rows")
         self._advance()
         return self.expression(exp.Literal(this=self._prev.text, is_string=False), self._prev)
-
-    def _can_parse_limit_or_offset(self) -> bool:
-        return self._curr.token_type in self.AMBIGUOUS_ALIAS_TOKENS
 
     def _parse_table_alias(
         self, alias_tokens: Collection[TokenType] | None = None

@@ -17,17 +17,18 @@ from ebbtide.sql.spans import marked
 
 __all__ = ["ScalarParser"]
 
+_NO_ALIAS = {TokenType.ALL, TokenType.LIMIT, TokenType.OFFSET}
 _LITERAL_TYPES = (TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ)
 
 
 class ScalarParser(CallParser):
     """Reads expressions."""
 
-    NO_PAREN_FUNCTION_PARSERS = {"CASE": lambda self: self._parse_case()}
-    # SELECT ALL a has no column of the name ALL.
+    NO_PAREN_FUNCTION_PARSERS = {"CASE": lambda self: self._case()}
+    # SELECT ALL a has no column of the name ALL, and LIMIT begins a clause wherever it can.
     ID_VAR_TOKENS = CallParser.ID_VAR_TOKENS - {TokenType.ALL}
-    ALIAS_TOKENS = CallParser.ALIAS_TOKENS - {TokenType.ALL}
-    TABLE_ALIAS_TOKENS = CallParser.TABLE_ALIAS_TOKENS - {TokenType.ALL}
+    ALIAS_TOKENS = CallParser.ALIAS_TOKENS - _NO_ALIAS
+    TABLE_ALIAS_TOKENS = CallParser.TABLE_ALIAS_TOKENS - _NO_ALIAS
     PLACEHOLDER_PARSERS = {}
     ARRAY_CONSTRUCTORS = {}
     JSON_OPERATORS = {}
@@ -46,18 +47,15 @@ class ScalarParser(CallParser):
         key: CallParser.COLUMN_OPERATORS[key] for key in (TokenType.DOT, TokenType.DCOLON)
     }
     RANGE_PARSERS = {
-        key: CallParser.RANGE_PARSERS[key]
-        for key in (
-            TokenType.BETWEEN,
-            TokenType.IN,
-            TokenType.IS,
-            TokenType.LIKE,
-            TokenType.ILIKE,
-            TokenType.RLIKE,
-        )
+        TokenType.BETWEEN: lambda self, this: self._between(this),
+        TokenType.IN: lambda self, this: self._in(this),
+        **{
+            key: CallParser.RANGE_PARSERS[key]
+            for key in (TokenType.IS, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE)
+        },
     }
     UNARY_PARSERS = {
-        TokenType.PLUS: lambda self: self._parse_positive(),
+        TokenType.PLUS: lambda self: self._positive(),
         **{
             key: CallParser.UNARY_PARSERS[key]
             for key in (TokenType.NOT, TokenType.DASH, TokenType.TILDE)
@@ -102,10 +100,10 @@ class ScalarParser(CallParser):
             return exp.Literal.string("".join(part.name for part in node.expressions))
         return node
 
-    def _parse_positive(self) -> exp.Expr:
+    def _positive(self) -> exp.Expr:
         return self.needed(self._parse_unary(), "an expression")
 
-    def _parse_between(self, this: exp.Expr | None) -> exp.Between:
+    def _between(self, this: exp.Expr | None) -> exp.Between:
         low = self._parse_bitwise()
         if not self._match(TokenType.AND):
             raise self.unexpected("AND to complete BETWEEN")
@@ -127,10 +125,10 @@ class ScalarParser(CallParser):
         return super()._build_predicate(klass, this, expression, comments, negate)
 
     @located
-    def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+    def _in(self, this: exp.Expr | None) -> exp.In:
         if not self._match(TokenType.L_PAREN, advance=False):
             raise self.unexpected('"("')
-        return super()._parse_in(this, alias)
+        return self._parse_in(this)
 
     @located
     def _parse_ordered(
@@ -147,7 +145,7 @@ class ScalarParser(CallParser):
                 self.need("LAST")
         return self.expression(exp.Ordered(this=key, desc=desc, nulls_first=nulls_first))
 
-    def _parse_case(self) -> exp.Expr | None:
+    def _case(self) -> exp.Expr | None:
         start = self._prev
         operand = None if self._match(TokenType.WHEN, advance=False) else self._parse_disjunction()
         branches = []

@@ -116,7 +116,7 @@ class SourceParser(ScalarParser):
                 return values
         if self._match(TokenType.LATERAL, advance=False):
             self.refuse(refusals.CLAUSES["LATERAL"])
-        operator = self._parse_stream_operator() or self._table_function()
+        operator = self._stream_operator() or self._table_function()
         if operator is not None:
             return operator
         name = self.identifier("a table, a stream or a query")
@@ -158,7 +158,7 @@ class SourceParser(ScalarParser):
     # --- operators that make streams ------------------------------------------------------------
 
     @located
-    def _parse_stream_operator(self) -> exp.Expr | None:
+    def _stream_operator(self) -> exp.Expr | None:
         if self._next.token_type is not TokenType.L_PAREN:
             return None
         if not self._match_texts(_STREAM_OPERATORS):
