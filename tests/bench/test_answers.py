@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from ebbtide.bench import answers, drift
-from ebbtide.bench.data import Readings, readings
+from ebbtide.bench.data import ReadingFiles, readings
 from ebbtide.bench.figures import Figure, as_json, as_table
 from ebbtide.errors import InternalError
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Readings, Readings]:
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReadingFiles, ReadingFiles]:
     path: Path = tmp_path_factory.mktemp("readings")
     left, right = readings(path / "l", 1, 12_000, 2), readings(path / "r", 2, 12_000, 2)
     # A few keys, so that rows meet.
@@ -23,7 +23,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Readings, Readings]:
     return left, right
 
 
-def rows_of(data: Readings) -> list[tuple[int, float, int]]:
+def rows_of(data: ReadingFiles) -> list[tuple[int, float, int]]:
     return list(zip(data.key.tolist(), data.value.tolist(), data.at.tolist(), strict=True))
 
 
@@ -34,7 +34,7 @@ def test_files_hold_the_rows(tmp_path: Path) -> None:
     assert lines[0].endswith("2026-01-01 00:00:00.000")
 
 
-def test_windows(pair: tuple[Readings, Readings]) -> None:
+def test_windows(pair: tuple[ReadingFiles, ReadingFiles]) -> None:
     data, at = pair[0], int(pair[0].at[9000])
     found: dict[int, list[float]] = {}
     for key, value, time in rows_of(data):
@@ -45,7 +45,7 @@ def test_windows(pair: tuple[Readings, Readings]) -> None:
     assert answers.means(data, at) == pytest.approx(means)
 
 
-def test_counts_are_of_the_last_full_minute(pair: tuple[Readings, Readings]) -> None:
+def test_counts_are_of_the_last_full_minute(pair: tuple[ReadingFiles, ReadingFiles]) -> None:
     data = pair[0]
     at = int(data.at.max()) // answers.MINUTE_MS * answers.MINUTE_MS + answers.MINUTE_MS + 17
     found: dict[int, int] = {}
@@ -55,7 +55,7 @@ def test_counts_are_of_the_last_full_minute(pair: tuple[Readings, Readings]) -> 
     assert answers.counts(data, at) == found
 
 
-def test_pairs(pair: tuple[Readings, Readings]) -> None:
+def test_pairs(pair: tuple[ReadingFiles, ReadingFiles]) -> None:
     left, right = (data.first(1) for data in pair)
     at = int(left.at[-1])
     mine = [row for row in rows_of(left) if row[2] <= at < row[2] + answers.BAND_MS]

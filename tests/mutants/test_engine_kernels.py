@@ -235,7 +235,7 @@ JOINS = [
 AGGREGATES = [
     Mistake(
         "what is taken back is added",
-        "kernels.sweeps.region:Region.spans",
+        "kernels.sweeps.region:TouchedRows.spans",
         turned(lambda spans: spans._replace(diff=np.abs(spans.diff))),
         "sum of all",
     ),

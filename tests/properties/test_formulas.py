@@ -21,9 +21,9 @@ from ebbtide.analysis.formula.formula import (
     TRUE,
     And,
     Compare,
-    Edge,
     Formula,
     Ignore,
+    Inequality,
     Not,
     Op,
     Or,
@@ -106,10 +106,12 @@ def formulas(*variables: Var, atoms: int = 4, nulls: bool = False) -> st.SearchS
     return st.recursive(leaves, compound, max_leaves=atoms)
 
 
-def edges(*points: Point, most: int = 5) -> st.SearchStrategy[list[Edge]]:
+def edges(*points: Point, most: int = 5) -> st.SearchStrategy[list[Inequality]]:
     pairs = st.sampled_from(list(permutations(points, 2)))
     return st.lists(
-        st.builds(lambda ends, bound: Edge(*ends, bound), pairs, shifts), min_size=1, max_size=most
+        st.builds(lambda ends, bound: Inequality(*ends, bound), pairs, shifts),
+        min_size=1,
+        max_size=most,
     )
 
 
@@ -118,7 +120,7 @@ def rows(*variables: Var, low: int = -2, high: int = 3) -> Iterator[Row]:
         yield dict(zip(variables, times, strict=True))
 
 
-def satisfied(given_edges: list[Edge], row: Row) -> bool:
+def satisfied(given_edges: list[Inequality], row: Row) -> bool:
     """The naive twin of a conjunction: ``ZERO`` is 0, every variable has a time."""
     times = {ZERO: 0, **row}
     return all(times[e.target] <= times[e.source] + e.bound for e in given_edges)  # type: ignore[index, operator]
@@ -160,7 +162,7 @@ def test_a_term_has_the_value_of_one_of_its_choices(term: Term) -> None:
 
 
 @given(edges(ZERO, A, B))
-def test_distances_are_the_tightest(given_edges: list[Edge]) -> None:
+def test_distances_are_the_tightest(given_edges: list[Inequality]) -> None:
     far = 25
     case = Conjunction().extended(given_edges)
     solutions = [
@@ -178,7 +180,7 @@ def test_distances_are_the_tightest(given_edges: list[Edge]) -> None:
 
 @given(edges(*VARIABLES, ZERO, most=14), st.randoms())
 def test_distances_do_not_depend_on_the_order_of_the_bounds(
-    given_edges: list[Edge], random: object
+    given_edges: list[Inequality], random: object
 ) -> None:
     points = (ZERO, *VARIABLES)
     naive = {(u, v): 0 if u == v else INF for u in points for v in points}
@@ -199,7 +201,7 @@ def test_distances_do_not_depend_on_the_order_of_the_bounds(
 
 
 @given(edges(ZERO, A, B, C, most=6))
-def test_projection_is_exact(given_edges: list[Edge]) -> None:
+def test_projection_is_exact(given_edges: list[Inequality]) -> None:
     case = Conjunction().extended(given_edges)
     assume(case is not None)
     assert case is not None
@@ -211,7 +213,7 @@ def test_projection_is_exact(given_edges: list[Edge]) -> None:
 
 @given(edges(ZERO, A, B), edges(ZERO, A, B))
 def test_implication_is_inclusion_and_the_hull_the_least_that_includes(
-    first: list[Edge], second: list[Edge]
+    first: list[Inequality], second: list[Inequality]
 ) -> None:
     one, two = Conjunction().extended(first), Conjunction().extended(second)
     assume(one is not None and two is not None)
@@ -230,7 +232,7 @@ def test_implication_is_inclusion_and_the_hull_the_least_that_includes(
 
 
 @given(edges(A, B, C, most=4))
-def test_what_is_printed_says_it_all(given_edges: list[Edge]) -> None:
+def test_what_is_printed_says_it_all(given_edges: list[Inequality]) -> None:
     case = Conjunction().extended(given_edges)
     assume(case is not None)
     assert case is not None
@@ -386,9 +388,9 @@ def test_rows_up_to_the_propagated_progress_are_complete(
 
 @given(edges(A, B, C, most=2), shifts, shifts, frontiers)
 def test_the_propagated_progress_is_the_largest(
-    more: list[Edge], b_after: int, c_after: int, progress: dict[Bound, int]
+    more: list[Inequality], b_after: int, c_after: int, progress: dict[Bound, int]
 ) -> None:
-    given_edges = [Edge(A, B, b_after), Edge(A, C, c_after), *more]
+    given_edges = [Inequality(A, B, b_after), Inequality(A, C, c_after), *more]
     bounds = StreamBound.of(ATOMS[1]).conjoin(StreamBound.of(ATOMS[2]))
     facts = Dnf.of(And(tuple(given_edges)))
     assume(facts.cases)
@@ -420,7 +422,9 @@ def test_a_row_that_is_let_go_is_touched_by_none_to_come(
 
 
 @given(edges(A, B), frontiers)
-def test_a_kept_row_can_be_touched(given_edges: list[Edge], progress: dict[Bound, int]) -> None:
+def test_a_kept_row_can_be_touched(
+    given_edges: list[Inequality], progress: dict[Bound, int]
+) -> None:
     """With one time on either side, what is kept is no more than what has to be."""
     facts = Dnf.of(And(tuple(given_edges)))
     assume(facts.cases)

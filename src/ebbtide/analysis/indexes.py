@@ -42,7 +42,7 @@ from ebbtide.analysis.monotonicity import Class, Monotonicity
 from ebbtide.analysis.temporal.edge import FROM, TO, Edge
 
 
-class Input(Protocol):
+class IndexedInput(Protocol):
     """What is known about an input of an operator."""
 
     @property
@@ -65,7 +65,9 @@ class Indexes:
         return f"by {', '.join(found)}" if found else "none: all rows are read"
 
 
-def indexes_of(relation: Relation, place: int, inputs: tuple[Input, ...], rule: Rule) -> Indexes:
+def indexes_of(
+    relation: Relation, place: int, inputs: tuple[IndexedInput, ...], rule: Rule
+) -> Indexes:
     """What a node needs of one stored input."""
     stored = inputs[place]
     rewrites = isinstance(relation, Window | Session | Istream | Dstream)
@@ -107,12 +109,12 @@ def _key(relation: Relation, place: int) -> Iterator[str]:
             assert_never(node)
 
 
-def _ends(source: Input) -> bool:
+def _ends(source: IndexedInput) -> bool:
     """Whether rows end."""
     return source.monotonicity.value is not Class.MONOTONIC
 
 
-def _begins(relation: Relation, place: int, inputs: tuple[Input, ...]) -> bool:
+def _begins(relation: Relation, place: int, inputs: tuple[IndexedInput, ...]) -> bool:
     """Whether it is asked what begins at some time."""
     stored = inputs[place]
     if stored.monotonicity.static:

@@ -49,7 +49,7 @@ from ebbtide.core.tree import fold
 from ebbtide.core.types import TIMESTAMP
 
 
-class Input(Protocol):
+class StoredInput(Protocol):
     """What is known about an input of an operator."""
 
     @property
@@ -79,7 +79,7 @@ class Store:
 
 
 def stores_of(
-    relation: Relation, below: tuple[Input, ...], kept: tuple[Kept, ...]
+    relation: Relation, below: tuple[StoredInput, ...], kept: tuple[Kept, ...]
 ) -> tuple[Store, ...]:
     """The stores of a node; inputs of which nothing is kept have none."""
     if isinstance(relation, Stream | ChangingTable | StaticTable):
@@ -110,7 +110,7 @@ def folds_input(node: Aggregate) -> bool:
     return folds(node, fold(node.input, size_), monotonicity_(node.input))
 
 
-def _store(relation: Relation, below: tuple[Input, ...], kept: Kept) -> Store:
+def _store(relation: Relation, below: tuple[StoredInput, ...], kept: Kept) -> Store:
     source = below[kept.input]
     indexes = indexes_of(relation, kept.input, below, kept.rule)
     size = _size(kept.rule, source)
@@ -161,7 +161,7 @@ def _admitted_size(source: Stream | ChangingTable | StaticTable, progresses: boo
             return Size.TABLE if declaration.lifetime_us is None else Size.WINDOW
 
 
-def held_store(source: Input, kept: Kept) -> Store | None:
+def held_store(source: StoredInput, kept: Kept) -> Store | None:
     """What waits at the end of a query until it is final, if anything does."""
     size = _size(kept.rule, source)
     if size is Size.NONE:
@@ -170,7 +170,7 @@ def held_store(source: Input, kept: Kept) -> Store | None:
     return Store(kept.input, kept.rule, size, indexes)
 
 
-def _size(rule: Rule, source: Input) -> Size:
+def _size(rule: Rule, source: StoredInput) -> Size:
     match rule:
         case LastRows(partition=partition):
             if rule.is_unbounded:
@@ -182,19 +182,19 @@ def _size(rule: Rule, source: Input) -> Size:
             return max((_case_size(case, source) for case in rule.keep.cases), default=Size.NONE)
 
 
-def _case_size(case: tuple[After, ...], source: Input) -> Size:
+def _case_size(case: tuple[After, ...], source: StoredInput) -> Size:
     if not case:
         return _all_of(source)
     by_row = any(part.variable != TO for part in case)
     return Size.WINDOW if by_row else source.size
 
 
-def _all_of(source: Input) -> Size:
+def _all_of(source: StoredInput) -> Size:
     """How many rows there ever are."""
     return source.size if source.monotonicity.static else Size.UNBOUNDED
 
 
-def _instead(relation: Relation, source: Input) -> str:
+def _instead(relation: Relation, source: StoredInput) -> str:
     """What an operator may hold in place of rows."""
     node = operator(relation)
     if isinstance(node, EmitsOnce):
@@ -219,7 +219,7 @@ def _folded(unit: str, several: bool) -> str:
     return f"an accumulator for each {unit}" if several else "an accumulator"
 
 
-def _runs(node: Over, source: Input) -> bool:
+def _runs(node: Over, source: StoredInput) -> bool:
     """Whether values run on in the order of a time, so that what is settled can be folded."""
     order = node.order_by[0] if node.order_by else None
     if source.edge.is_snapshot or order is None or order.descending:

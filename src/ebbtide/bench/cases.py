@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from ebbtide.bench import answers
 from ebbtide.bench.answers import Answer
-from ebbtide.bench.data import Readings
+from ebbtide.bench.data import ReadingFiles
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchCase:
     """A query on one or two streams ``s`` and ``u`` of readings.
 
     ``expected`` is what its snapshot has for each key at an instant; ``flink`` the same question
@@ -34,12 +34,12 @@ _OVER = (
 )
 
 
-def _each(rows: Readings) -> int:
+def _each(rows: ReadingFiles) -> int:
     return len(rows)
 
 
 CASES = (
-    Case(
+    BenchCase(
         "mean",
         "`AVG` per key over `[RANGE 5 MINUTES]`",
         "SELECT k, AVG(v) AS x FROM s [RANGE 5 MINUTES] GROUP BY k",
@@ -49,7 +49,7 @@ CASES = (
         "k BIGINT, x DOUBLE",
         _each,
     ),
-    Case(
+    BenchCase(
         "top",
         "`MAX` per key over `[RANGE 5 MINUTES]`",
         "SELECT k, MAX(v) AS x FROM s [RANGE 5 MINUTES] GROUP BY k",
@@ -59,7 +59,7 @@ CASES = (
         "k BIGINT, x DOUBLE",
         _each,
     ),
-    Case(
+    BenchCase(
         "join",
         "join of two streams on the key within 5 s",
         "SELECT s.k, s.v, u.v AS w FROM s [RANGE 5 SECONDS] JOIN u [RANGE 5 SECONDS] ON s.k = u.k",
@@ -70,7 +70,7 @@ CASES = (
         "k BIGINT, v DOUBLE, w DOUBLE",
         answers.pairs_in_band,
     ),
-    Case(
+    BenchCase(
         "count",
         "`COUNT` per key over `[RANGE 5 MINUTES SLIDE 1 MINUTE]`",
         "SELECT k, COUNT(*) AS x FROM s [RANGE 5 MINUTES SLIDE 1 MINUTE] GROUP BY k",

@@ -20,7 +20,7 @@ START_MS = int(np.datetime64("2026-01-01T00:00:00", "ms").astype(np.int64))
 
 
 @dataclass(frozen=True)
-class Readings:
+class ReadingFiles:
     """A directory of files, and what is in them; ``at`` is in milliseconds since the epoch.
 
     In ``apart`` are the same rows in two files, every other row in one, for whoever reads files
@@ -37,16 +37,16 @@ class Readings:
     def __len__(self) -> int:
         return len(self.at)
 
-    def first(self, files: int) -> Readings:
+    def first(self, files: int) -> ReadingFiles:
         """The rows of the first files alone."""
         rows = len(self) // self.files * files
         mine = self.key[:rows], self.value[:rows], self.at[:rows]
-        return Readings(self.path, self.apart, files, *mine)
+        return ReadingFiles(self.path, self.apart, files, *mine)
 
 
 def readings(
     path: Path, seed: int, rows: int, files: int, per_ms: int = 1, keys: int = KEYS
-) -> Readings:
+) -> ReadingFiles:
     """Makes the files, and gives what is in them."""
     chance = np.random.default_rng(seed)
     place = np.arange(rows, dtype=np.int64) // per_ms
@@ -59,7 +59,7 @@ def readings(
     part = rows // files
     written(path, [table.slice(number * part, part) for number in range(files)])
     written(apart, [table.take(pa.array(np.arange(first, rows, 2))) for first in (0, 1)])
-    return Readings(path, apart, files, key, value, at)
+    return ReadingFiles(path, apart, files, key, value, at)
 
 
 def written(path: Path, parts: list[pa.Table]) -> None:

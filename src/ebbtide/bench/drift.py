@@ -39,7 +39,7 @@ SUMS = "SELECT k, SUM(v) AS total, AVG(v) AS mean FROM s [RANGE 30 SECONDS] GROU
 
 
 @dataclass(frozen=True)
-class Rows:
+class DriftRows:
     """Rows in the order of their times, which are in milliseconds since the epoch."""
 
     key: npt.NDArray[np.int64]
@@ -54,13 +54,13 @@ class Rows:
             yield each, value[key == each]
 
 
-def rows(count: int) -> Rows:
+def rows(count: int) -> DriftRows:
     """So many rows, the same for each call."""
     chance = np.random.default_rng(11)
     at = START_MS + np.arange(count, dtype=np.int64) // PER_MS
     largest = np.where(at > at[-1] - LAST_MS, 3.0, 15.0)
     value = 10.0 ** (-3.0 + (largest + 3.0) * chance.random(count))
-    return Rows(chance.integers(0, KEYS, count), value * chance.choice([-1.0, 1.0], count), at)
+    return DriftRows(chance.integers(0, KEYS, count), value * chance.choice([-1.0, 1.0], count), at)
 
 
 def measured(
@@ -90,7 +90,7 @@ def measured(
     yield Figure("drift", title, found, "of the sum of sizes", limit=LIMIT)
 
 
-def drift(given: Rows, shown: dict[int, tuple[float, float]]) -> float:
+def drift(given: DriftRows, shown: dict[int, tuple[float, float]]) -> float:
     """How far sums and means, by key, are from those that are computed afresh."""
     worst, keys = 0.0, 0
     for key, values in given.valid():
@@ -105,7 +105,7 @@ def drift(given: Rows, shown: dict[int, tuple[float, float]]) -> float:
     return worst
 
 
-def _write(given: Rows, path: Path) -> None:
+def _write(given: DriftRows, path: Path) -> None:
     path.mkdir(parents=True)
     times = pa.array(given.at.astype("datetime64[ms]")).cast(pa.string())
     table = pa.table({"k": given.key, "v": given.value, "at": times})

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from ebbtide.bench.cases import Case
-from ebbtide.bench.data import Readings
+from ebbtide.bench.cases import BenchCase
+from ebbtide.bench.data import ReadingFiles
 from ebbtide.errors import InternalError
 
 _JOB = Path(__file__).with_name("flink_job.py")
@@ -22,12 +22,12 @@ class Flink:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
 
-    def seconds(self, case: Case, streams: tuple[Readings, ...]) -> float:
+    def seconds(self, case: BenchCase, streams: tuple[ReadingFiles, ...]) -> float:
         """How long a query takes into a sink that keeps nothing."""
         self._declare(streams)
         return float(self._ask("seconds", case.flink, case.flink_columns))
 
-    def check(self, case: Case, streams: tuple[Readings, ...]) -> None:
+    def check(self, case: BenchCase, streams: tuple[ReadingFiles, ...]) -> None:
         """Counts the answer of a query, and compares."""
         self._declare(streams)
         found = self._ask("rows", case.flink, case.flink_columns)
@@ -37,7 +37,7 @@ class Flink:
                 "wrong-answer", f"Flink answers {case.name} with {found} rows, not {expected}"
             )
 
-    def _declare(self, streams: tuple[Readings, ...]) -> None:
+    def _declare(self, streams: tuple[ReadingFiles, ...]) -> None:
         paths = (rows.apart.resolve().as_uri() for rows in streams)
         self._ask("tables", dict(zip("su", paths, strict=False)))
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ebbtide.bench import answers
 from ebbtide.bench.answers import Answer
-from ebbtide.bench.data import KEYS, START_MS, Readings, readings, written
+from ebbtide.bench.data import KEYS, START_MS, ReadingFiles, readings, written
 from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.systems import SHARDS, floor, same
 from ebbtide.engine.engine import Engine
@@ -60,23 +60,23 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Field:
+class PipelineData:
     """The streams and the table of the pipelines."""
 
-    one: Readings
-    two: tuple[Readings, Readings]
-    clicks: Readings
+    one: ReadingFiles
+    two: tuple[ReadingFiles, ReadingFiles]
+    clicks: ReadingFiles
     prices: Prices
 
     @staticmethod
-    def make(path: Path, rows: int) -> Field:
+    def make(path: Path, rows: int) -> PipelineData:
         """Writes the files."""
         left, right = (
             readings(path / n, seed, rows // 2, FILES) for n, seed in (("l", 2), ("r", 3))
         )
         clicks = readings(path / "c", 4, rows, FILES, per_ms=2, keys=TABLE_KEYS)
         one = readings(path / "s", 1, rows, FILES, per_ms=2)
-        return Field(one, (left, right), clicks, prices(path / "t", rows // 2))
+        return PipelineData(one, (left, right), clicks, prices(path / "t", rows // 2))
 
 
 def prices(path: Path, span_ms: int) -> Prices:
@@ -102,14 +102,14 @@ class Pipeline:
     title: str
     sql: str
     sources: tuple[str, ...]
-    expected: Callable[[Field, int], Answer]
+    expected: Callable[[PipelineData, int], Answer]
 
-    def floor_of(self, field: Field) -> Readings:
+    def floor_of(self, field: PipelineData) -> ReadingFiles:
         """The stream whose floor it is held against."""
         return field.clicks if "c" in self.sources else field.one
 
 
-def _last_rows(field: Field, at: int) -> Answer:
+def _last_rows(field: PipelineData, at: int) -> Answer:
     rows = field.one
     come = np.flatnonzero(rows.at <= at)
     order = come[np.lexsort((rows.value[come], rows.at[come], rows.key[come]))]
@@ -123,7 +123,7 @@ def _pairs(starts: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     return zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
 
 
-def _crowds(field: Field, at: int) -> Answer:
+def _crowds(field: PipelineData, at: int) -> Answer:
     """How many keys have each number of pairs, of those that have more than two."""
     sides = [answers.valid(rows, at, answers.BAND_MS)[0] for rows in field.two]
     left, right = (np.bincount(keys, minlength=KEYS) for keys in sides)
@@ -132,8 +132,8 @@ def _crowds(field: Field, at: int) -> Answer:
     return {int(n): float(c) for n, c in zip(numbers, counts, strict=True)}
 
 
-def _priced(size_ms: int | None) -> Callable[[Field, int], Answer]:
-    def expected(field: Field, at: int) -> Answer:
+def _priced(size_ms: int | None) -> Callable[[PipelineData, int], Answer]:
+    def expected(field: PipelineData, at: int) -> Answer:
         rows = field.clicks
         begun = rows.at <= at
         mask = rows.at == at if size_ms is None else begun & (at < rows.at + size_ms)
@@ -198,7 +198,7 @@ def measured(
     spark: SparkSession, work: Path, rows: int, repeats: int, say: Callable[[str], None]
 ) -> Iterator[Figure]:
     """All figures; the first run of everything is checked, and does not count."""
-    field = Field.make(work / "pipelines", rows)
+    field = PipelineData.make(work / "pipelines", rows)
     for pipeline in PIPELINES:
         compared = _checked(spark, pipeline, field, work / f"checked-{pipeline.name}")
         say(f"{pipeline.name}: {compared} rows of snapshots are right")
@@ -214,7 +214,7 @@ def measured(
     yield from _figures(rows, {name: median(found) for name, found in times.items()})
 
 
-def _turn(spark: SparkSession, field: Field, work: Path) -> Iterator[tuple[str, float]]:
+def _turn(spark: SparkSession, field: PipelineData, work: Path) -> Iterator[tuple[str, float]]:
     files = FILES // BATCHES
     yield "floor", floor(spark, field.one, files, work / "floor")
     yield "floor of clicks", floor(spark, field.clicks, files, work / "floor-c")
@@ -240,7 +240,7 @@ def _figures(rows: int, seconds: dict[str, float]) -> Iterator[Figure]:
         yield Figure(f"views-{name.replace(' ', '-')}", title, ratio, "times as long", limit=limit)
 
 
-def _checked(spark: SparkSession, pipeline: Pipeline, field: Field, root: Path) -> int:
+def _checked(spark: SparkSession, pipeline: Pipeline, field: PipelineData, root: Path) -> int:
     (query,) = _queries(spark, field, pipeline.sources, {"v": pipeline.sql}, root)
     _caught_up([query])
     compared = 0
@@ -251,7 +251,7 @@ def _checked(spark: SparkSession, pipeline: Pipeline, field: Field, root: Path) 
     return compared
 
 
-def _checked_views(spark: SparkSession, name: str, field: Field, root: Path) -> int:
+def _checked_views(spark: SparkSession, name: str, field: PipelineData, root: Path) -> int:
     queries = _queries(spark, field, ("s",), PROGRAMS[name], root)
     _caught_up(queries)
     compared = 0
@@ -273,14 +273,18 @@ def _compare(name: str, query: Query, at: int, expected: Answer) -> None:
         raise InternalError("wrong-answer", f"{name} is wrong at {at} ms")
 
 
-def _instants(rows: Readings) -> Iterator[int]:
+def _instants(rows: ReadingFiles) -> Iterator[int]:
     """Instants at which a row begins: one under [NOW] is there at no other."""
     ordered = np.sort(rows.at)
     return (int(ordered[int(len(ordered) * part)]) for part in (0.1, 0.5, 0.99))
 
 
 def _queries(
-    spark: SparkSession, field: Field, sources: tuple[str, ...], views: dict[str, str], root: Path
+    spark: SparkSession,
+    field: PipelineData,
+    sources: tuple[str, ...],
+    views: dict[str, str],
+    root: Path,
 ) -> list[Query]:
     engine = Engine(root, spark=spark, shards=SHARDS)
     paths = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ebbtide.bench import systems
-from ebbtide.bench.cases import CASES, Case
-from ebbtide.bench.data import Readings, readings
+from ebbtide.bench.cases import CASES, BenchCase
+from ebbtide.bench.data import ReadingFiles, readings
 from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.flink import Flink, flink_in
 
@@ -34,21 +34,21 @@ TARGETS = {
 
 
 @dataclass(frozen=True)
-class Field:
+class SpeedData:
     """The data of the cases: one stream of all rows, and two of half as many."""
 
-    one: tuple[Readings, ...]
-    two: tuple[Readings, ...]
+    one: tuple[ReadingFiles, ...]
+    two: tuple[ReadingFiles, ...]
 
     @staticmethod
-    def make(path: Path, rows: int, files: int = FILES) -> Field:
+    def make(path: Path, rows: int, files: int = FILES) -> SpeedData:
         """Writes the files."""
         left, right = (
             readings(path / name, seed, rows // 2, files) for name, seed in (("l", 2), ("r", 3))
         )
-        return Field((readings(path / "s", 1, rows, files, per_ms=2),), (left, right))
+        return SpeedData((readings(path / "s", 1, rows, files, per_ms=2),), (left, right))
 
-    def of(self, case: Case) -> tuple[Readings, ...]:
+    def of(self, case: BenchCase) -> tuple[ReadingFiles, ...]:
         """The streams of a case."""
         return self.one if case.streams == 1 else self.two
 
@@ -62,8 +62,8 @@ def measured(
     flink: Path | None = None,
 ) -> Iterator[Figure]:
     """All figures; the first run of everything warms up and is checked, and does not count."""
-    field = Field.make(work / "data", rows)
-    small = Field.make(work / "small", 20_000, 1)
+    field = SpeedData.make(work / "data", rows)
+    small = SpeedData.make(work / "small", 20_000, 1)
     with open(work / "flink.log", "w") as log, _beside(flink, log) as peer:
         for case in CASES:
             compared = systems.checked(spark, case, field.of(case), _files(), work / case.name)
@@ -89,7 +89,7 @@ def _files() -> int:
 
 
 def _turn(
-    spark: SparkSession, work: Path, field: Field, flink: Flink | None
+    spark: SparkSession, work: Path, field: SpeedData, flink: Flink | None
 ) -> Iterator[tuple[tuple[str, str], float]]:
     """Everything once: what runs in this process, and then Flink, each warm from the run before."""
     yield ("rows", "floor"), systems.floor(spark, field.one[0], _files(), work / "floor")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.bench.answers import Answer
-from ebbtide.bench.cases import Case
-from ebbtide.bench.data import Readings
+from ebbtide.bench.cases import BenchCase
+from ebbtide.bench.data import ReadingFiles
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import InternalError
@@ -29,7 +29,7 @@ SHARDS = 2
 
 
 def ebbtide(
-    spark: SparkSession, case: Case, streams: tuple[Readings, ...], files: int, root: Path
+    spark: SparkSession, case: BenchCase, streams: tuple[ReadingFiles, ...], files: int, root: Path
 ) -> float:
     """The seconds of a run to the no-op sink."""
     query = _query(spark, case, streams, files, root)
@@ -39,7 +39,7 @@ def ebbtide(
 
 
 def checked(
-    spark: SparkSession, case: Case, streams: tuple[Readings, ...], files: int, root: Path
+    spark: SparkSession, case: BenchCase, streams: tuple[ReadingFiles, ...], files: int, root: Path
 ) -> int:
     """Runs with the archive and compares snapshots; the number of rows that were compared."""
     query = _query(spark, case, streams, files, root)
@@ -56,7 +56,7 @@ def checked(
     return compared
 
 
-def floor(spark: SparkSession, rows: Readings, files: int, root: Path) -> float:
+def floor(spark: SparkSession, rows: ReadingFiles, files: int, root: Path) -> float:
     """The seconds of the floor."""
     return _streamed(
         spark,
@@ -67,7 +67,7 @@ def floor(spark: SparkSession, rows: Readings, files: int, root: Path) -> float:
     )
 
 
-def spark_windows(spark: SparkSession, rows: Readings, files: int, root: Path) -> float:
+def spark_windows(spark: SparkSession, rows: ReadingFiles, files: int, root: Path) -> float:
     """The seconds of Spark's own windowed count, in update mode."""
     from pyspark.sql import functions as F
 
@@ -82,7 +82,7 @@ def spark_windows(spark: SparkSession, rows: Readings, files: int, root: Path) -
 
 
 def _query(
-    spark: SparkSession, case: Case, streams: tuple[Readings, ...], files: int, root: Path
+    spark: SparkSession, case: BenchCase, streams: tuple[ReadingFiles, ...], files: int, root: Path
 ) -> Query:
     engine = Engine(root, spark=spark, shards=SHARDS)
     for name, rows in zip("su", streams, strict=False):
@@ -102,7 +102,7 @@ def _caught_up(query: Query, **options: Any) -> None:
         run.stop()
 
 
-def _found(case: Case, query: Query, at: int) -> Answer:
+def _found(case: BenchCase, query: Query, at: int) -> Answer:
     rows = query.snapshot(at=at * 1000)
     if case.streams == 2:
         rows = rows.selectExpr("k", "v + w AS x").groupBy("k").sum("x").toDF("k", "x")
@@ -116,14 +116,14 @@ def same(found: Answer, expected: Answer) -> bool:
     )
 
 
-def _frame(spark: SparkSession, rows: Readings, files: int) -> DataFrame:
+def _frame(spark: SparkSession, rows: ReadingFiles, files: int) -> DataFrame:
     reader = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", files)
     return reader.csv(str(rows.path))
 
 
 def _streamed(
     spark: SparkSession,
-    rows: Readings,
+    rows: ReadingFiles,
     files: int,
     root: Path,
     each: Callable[[DataFrame], DataFrame],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, INSTANT, Column, columns_of, format_option, show
+from ebbtide.cli.showing import COUNT, INSTANT, ShownColumn, columns_of, format_option, show
 
 
 @click.command("changes")
@@ -20,8 +20,8 @@ def command(view: str, since: int | None, location: str, format_: str) -> None:
     """
     query = location_of(location).query(view)
     schema = query.bound.schema
-    times = [Column("valid_from", INSTANT), Column("valid_to", INSTANT)]
-    counts = [Column("diff", COUNT), Column("step", COUNT)]
+    times = [ShownColumn("valid_from", INSTANT), ShownColumn("valid_to", INSTANT)]
+    counts = [ShownColumn("diff", COUNT), ShownColumn("step", COUNT)]
     rows = (
         (*change.row, change.valid_from, change.valid_to, change.diff, step)
         for step, change in query.view.changes(since)

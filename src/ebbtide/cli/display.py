@@ -49,7 +49,7 @@ class Display(Protocol):
 def display() -> Iterator[Display]:
     """The display that fits: for a terminal only if the answer, too, goes to one."""
     if not (sys.stderr.isatty() and sys.stdout.isatty()):
-        yield Lines()
+        yield StepLines()
         return
     from rich.live import Live
 
@@ -57,7 +57,7 @@ def display() -> Iterator[Display]:
         yield Screen(live)
 
 
-class Lines:
+class StepLines:
     """A line about every step, or about several of them that come within a second."""
 
     def __init__(self) -> None:

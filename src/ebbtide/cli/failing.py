@@ -44,7 +44,7 @@ _USERS = frozenset(
 _MACHINES = frozenset({"missing-java", "missing-package", "old-java"})
 
 
-class Placed(Exception):
+class ScriptError(Exception):
     """An error of ours in a script; the file is for the message."""
 
     def __init__(self, error: EbbtideError, file: str) -> None:
@@ -67,7 +67,7 @@ def told(command: click.Command, arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except Placed as placed:
+    except ScriptError as placed:
         return _shown(placed.error, debug, placed.file)
     except EbbtideError as error:
         return _shown(error, debug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, TEXT, Column, format_option, show
+from ebbtide.cli.showing import COUNT, TEXT, ShownColumn, format_option, show
 from ebbtide.core.admission import SHOWN_COLUMNS
 from ebbtide.errors import BindError
 
@@ -30,10 +30,10 @@ def command(stream: str, location: str, format_: str) -> None:
     entry = known[0].catalog.get(stream)
     if entry.kind == "VIEW":
         raise BindError("not-a-source", f'"{entry.name}" is a view, which has no rows of its own')
-    columns = [Column(name, TEXT) for name in SHOWN_COLUMNS]
+    columns = [ShownColumn(name, TEXT) for name in SHOWN_COLUMNS]
     rows = (
         (*row.shown, step, program)
         for program, root in sorted({query.program: query.root for query in known}.items())
         for row, step in unused(root, stream)
     )
-    show([*columns, Column("step", COUNT), Column("query", TEXT)], rows, format_)
+    show([*columns, ShownColumn("step", COUNT), ShownColumn("query", TEXT)], rows, format_)

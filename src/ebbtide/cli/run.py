@@ -65,7 +65,7 @@ def command(
     beat = None if heartbeat is None else f"{round(seconds(heartbeat) * 1000)} milliseconds"
     script = scripts.read(file)
     from ebbtide.cli.choosing import check_location, check_sources, chosen
-    from ebbtide.cli.running import Session
+    from ebbtide.cli.running import ScriptRun
     from ebbtide.engine.engine import Engine
 
     engine = Engine(location, log=os.path.join(location, "spark.log"))
@@ -76,7 +76,7 @@ def command(
         for text in texts:
             click.echo(text)
         name = program_name(file, queries)
-        code = Session(engine, queries, name, until_caught_up, limit, beat).run()
+        code = ScriptRun(engine, queries, name, until_caught_up, limit, beat).run()
     _results(queries, location)
     return code
 

@@ -30,7 +30,7 @@ _LOOK = 0.25
 """Seconds between two looks at the runs."""
 
 
-class Session:
+class ScriptRun:
     """The queries of a script as one program, from its start to its end."""
 
     def __init__(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ebbtide.cli.failing import Placed
+from ebbtide.cli.failing import ScriptError
 from ebbtide.errors import EbbtideError
 
 SCRIPT = click.Path(exists=True, dir_okay=False, allow_dash=True)
@@ -32,7 +32,7 @@ class Script:
         except EbbtideError as error:
             if error.span is None or error.span.source != self.text:
                 raise
-            raise Placed(error, self.file) from error
+            raise ScriptError(error, self.file) from error
 
 
 def read(file: str) -> Script:

@@ -51,7 +51,7 @@ format_option: Callable[[Any], Any] = click.option(
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ShownColumn:
     """A column of what is shown: its name, and the type of its values."""
 
     name: str
@@ -67,9 +67,9 @@ INSTANT = TimestampType()
 COUNT, TEXT = BIGINT, STRING
 
 
-def columns_of(schema: Schema) -> list[Column]:
+def columns_of(schema: Schema) -> list[ShownColumn]:
     """The columns of a query's answer."""
-    return [Column(column.name, column.type) for column in schema]
+    return [ShownColumn(column.name, column.type) for column in schema]
 
 
 def console(stderr: bool = False) -> Console:
@@ -88,7 +88,7 @@ def zone() -> tzinfo:
     return ZoneInfo(Config.from_environment().time_zone)
 
 
-def show(columns: Sequence[Column], rows: Iterable[Row], format_: str) -> None:
+def show(columns: Sequence[ShownColumn], rows: Iterable[Row], format_: str) -> None:
     """Writes rows to the standard output."""
     {"table": _table, "csv": _csv, "json": _json}[format_](columns, rows, zone())
 
@@ -102,7 +102,7 @@ def cell(value: Value, type_: Type, its_zone: tzinfo) -> str:
     return write(value, type_, its_zone)
 
 
-def _table(columns: Sequence[Column], rows: Iterable[Row], its_zone: tzinfo) -> None:
+def _table(columns: Sequence[ShownColumn], rows: Iterable[Row], its_zone: tzinfo) -> None:
     from rich import box
     from rich.table import Table
 
@@ -117,7 +117,7 @@ def _table(columns: Sequence[Column], rows: Iterable[Row], its_zone: tzinfo) -> 
     console().print(f"{table.row_count} row{'' if table.row_count == 1 else 's'}")
 
 
-def _csv(columns: Sequence[Column], rows: Iterable[Row], its_zone: tzinfo) -> None:
+def _csv(columns: Sequence[ShownColumn], rows: Iterable[Row], its_zone: tzinfo) -> None:
     sys.stdout.write(",".join(_quoted(column.name) for column in columns) + "\n")
     for row in rows:
         cells = (
@@ -132,7 +132,7 @@ def _quoted(text: str) -> str:
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if not text or _SPECIAL & {*text} else text
 
 
-def _json(columns: Sequence[Column], rows: Iterable[Row], its_zone: tzinfo) -> None:
+def _json(columns: Sequence[ShownColumn], rows: Iterable[Row], its_zone: tzinfo) -> None:
     before = "[\n"
     for row in rows:
         told = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, INSTANT, TEXT, Column, console, format_option, show
+from ebbtide.cli.showing import COUNT, INSTANT, TEXT, ShownColumn, console, format_option, show
 from ebbtide.core.time import NEG_INF, SECOND, Instant, is_finite
 from ebbtide.core.values import Row
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from ebbtide.state.segment import Segment
 
 _COLUMNS = [
-    Column("query", TEXT),
-    Column("operator", TEXT),
-    Column("what", TEXT),
-    Column("area", TEXT),
-    Column("rows", COUNT),
-    Column("bytes", COUNT),
-    Column("oldest", INSTANT),
-    Column("age", TEXT),
-    Column("ends", INSTANT),
+    ShownColumn("query", TEXT),
+    ShownColumn("operator", TEXT),
+    ShownColumn("what", TEXT),
+    ShownColumn("area", TEXT),
+    ShownColumn("rows", COUNT),
+    ShownColumn("bytes", COUNT),
+    ShownColumn("oldest", INSTANT),
+    ShownColumn("age", TEXT),
+    ShownColumn("ends", INSTANT),
 ]
 _NO_TIMES: Row = (None, None, None)
-_RULES = [Column("rule", TEXT), Column("forgotten at", TEXT)]
+_RULES = [ShownColumn("rule", TEXT), ShownColumn("forgotten at", TEXT)]
 
 
 @click.command("state")

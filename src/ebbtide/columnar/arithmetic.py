@@ -32,7 +32,7 @@ from ebbtide.columnar.arrays import (
     reals,
 )
 from ebbtide.columnar.calendar import FIRST_DAY, LAST_DAY, starts_of_days
-from ebbtide.columnar.vectors import Failures, Mask, Outcome, failing
+from ebbtide.columnar.vectors import Computed, Failures, Mask, failing
 from ebbtide.core.decimals import EXACT, MAX_PRECISION, WIDE, divide, fit, round_to
 from ebbtide.core.time import DAY
 from ebbtide.core.types import (
@@ -66,7 +66,7 @@ _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
 
 def calculated(
     op: str, left: Type, right: Type, result: Type, zone: tzinfo, a: Any, b: Any
-) -> Outcome:
+) -> Computed:
     """``a op b`` for operands of the types ``left`` and ``right``."""
     if isinstance(left, DateType) or isinstance(right, DateType):
         return _with_days(op, left, right, zone, a, b)
@@ -92,10 +92,10 @@ def by_zero() -> EvaluationError:
     return EvaluationError("division-by-zero", "division by zero")
 
 
-def whole(op: str, result: Type, a: Any, b: Any) -> Outcome:
+def whole(op: str, result: Type, a: Any, b: Any) -> Computed:
     """A sum, difference or product of whole numbers."""
     try:
-        return Outcome(_CHECKED[op](a, b))
+        return Computed(_CHECKED[op](a, b))
     except pa.ArrowInvalid:
         return in_range(_PLAIN[op](unbounded(a), unbounded(b)), result, a, b)
 
@@ -106,7 +106,7 @@ def unbounded(operand: Any) -> Any:
     return int(found) if is_scalar(operand) else found.astype(object)
 
 
-def in_range(values: NDArray[Any], result: Type, *given: Any) -> Outcome:
+def in_range(values: NDArray[Any], result: Type, *given: Any) -> Computed:
     """Python's integers as a column; those that the type does not hold fail."""
     bounds = result if isinstance(result, IntegerType) else BIGINT
     beyond = np.asarray((values < bounds.least) | (values > bounds.greatest), dtype=np.bool_)
@@ -115,19 +115,19 @@ def in_range(values: NDArray[Any], result: Type, *given: Any) -> Outcome:
     return failing(column(kept, nulls(*given), result), Failures.where(failed, overflow(result)))
 
 
-def negated(type_: Type, operand: Any) -> Outcome:
+def negated(type_: Type, operand: Any) -> Computed:
     """``-operand``."""
     if isinstance(type_, DoubleType):
-        return Outcome(reals(-numbers(operand), nulls(operand)))
+        return Computed(reals(-numbers(operand), nulls(operand)))
     if isinstance(type_, DecimalType):
-        return Outcome(pc.negate(operand))
+        return Computed(pc.negate(operand))
     try:
-        return Outcome(pc.negate_checked(operand))
+        return Computed(pc.negate_checked(operand))
     except pa.ArrowInvalid:
         return in_range(-unbounded(operand), type_, operand)
 
 
-def days_in_range(days: NDArray[np.int64], *given: Any) -> Outcome:
+def days_in_range(days: NDArray[np.int64], *given: Any) -> Computed:
     """Days since the epoch as a column; those outside of the calendar fail."""
     beyond = (days < FIRST_DAY) | (days > LAST_DAY)
     failures = None
@@ -137,11 +137,11 @@ def days_in_range(days: NDArray[np.int64], *given: Any) -> Outcome:
     return failing(column(days, nulls(*given), DATE), failures)
 
 
-def _with_days(op: str, left: Type, right: Type, zone: tzinfo, a: Any, b: Any) -> Outcome:
+def _with_days(op: str, left: Type, right: Type, zone: tzinfo, a: Any, b: Any) -> Computed:
     """Days with days, numbers of days, instants and durations."""
     if isinstance(left, DateType) and isinstance(right, DateType):
         apart = (numbers(a).astype(np.int64) - numbers(b).astype(np.int64)) * DAY
-        return Outcome(column(apart, nulls(a, b), INTERVAL))
+        return Computed(column(apart, nulls(a, b), INTERVAL))
     if isinstance(left, IntegerType) or isinstance(right, IntegerType):
         x, y = (numbers(side).astype(np.int64) for side in (a, b))
         return days_in_range(x + y if op == "+" else x - y, a, b)
@@ -158,7 +158,7 @@ def _starts(days: Any, zone: tzinfo) -> Any:
     return column(starts_of_days(numbers(days), zone), nulls(days), TIMESTAMP)
 
 
-def _real(op: str, a: Any, b: Any) -> Outcome:
+def _real(op: str, a: Any, b: Any) -> Computed:
     """Arithmetic of doubles, with infinities and NaN; of integers for ``/``."""
     x, y = (np.asarray(numbers(side), np.float64) for side in (a, b))
     zero: Mask | None = None
@@ -175,7 +175,7 @@ def _real(op: str, a: Any, b: Any) -> Outcome:
     return failing(found, failures)
 
 
-def _divided(op: str, result: Type, a: Any, b: Any) -> Outcome:
+def _divided(op: str, result: Type, a: Any, b: Any) -> Computed:
     """The whole quotient, cut towards zero, or the remainder, with the sign of the dividend."""
     x, y = numbers(a), numbers(b)
     if op == "DIV":
@@ -197,10 +197,12 @@ def _divided(op: str, result: Type, a: Any, b: Any) -> Outcome:
     return failing(column(values, nulls(a, b), result), failures, past)
 
 
-def _exact(op: str, left: DecimalType, right: DecimalType, result: Type, a: Any, b: Any) -> Outcome:
+def _exact(
+    op: str, left: DecimalType, right: DecimalType, result: Type, a: Any, b: Any
+) -> Computed:
     """Arithmetic of decimals: by Arrow where the result needs no rounding, else one by one."""
     if op in _CHECKED and _digits(op, left, right) <= MAX_PRECISION:
-        return Outcome(_CHECKED[op](a, b))
+        return Computed(_CHECKED[op](a, b))
 
     def compute(x: Decimal, y: Decimal) -> Value:
         if op in ("/", "%", "DIV") and y == 0:
@@ -247,7 +249,7 @@ def held(value: Value, type_: Type) -> Value:
     return value
 
 
-def _scaled(op: str, left: Type, right: Type, a: Any, b: Any) -> Outcome:
+def _scaled(op: str, left: Type, right: Type, a: Any, b: Any) -> Computed:
     """A duration times or divided by a number, rounded half up."""
     if op == "*" and not {type(left), type(right)} & {DoubleType, DecimalType}:
         return whole(op, INTERVAL, *(pc.cast(side, pa.int64()) for side in (a, b)))

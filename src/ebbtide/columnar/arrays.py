@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ebbtide.columnar.vectors import Failures, Mask, Outcome, repeated
+from ebbtide.columnar.vectors import Computed, Failures, Mask, repeated
 from ebbtide.core.types import ArrayType, StructType, Type
 from ebbtide.core.values import Value, normalise
 from ebbtide.errors import EvaluationError
@@ -131,7 +131,7 @@ def each(
     result: Type,
     *operands: Any,
     strict: bool = True,
-) -> Outcome:
+) -> Computed:
     """The function of the values, value by value; an EvaluationError is the row's failure.
 
     A ``strict`` function is not asked where a value is NULL.  With a single column among the
@@ -148,16 +148,16 @@ def each(
     return _looped(function, types, result, operands, strict)
 
 
-def _spread(outcome: Outcome, indices: Any) -> Outcome:
+def _spread(outcome: Computed, indices: Any) -> Computed:
     """The outcome for each distinct value, on all rows."""
     values = outcome.values.take(indices)
     if outcome.failures is None:
-        return Outcome(values)
+        return Computed(values)
     which = outcome.failures.which[numbers(indices)]
     absent = nulls(indices)
     if absent is not None:
         which = np.where(absent, np.int32(0), which)
-    return Outcome(values, Failures(which, outcome.failures.errors))
+    return Computed(values, Failures(which, outcome.failures.errors))
 
 
 def _looped(
@@ -166,7 +166,7 @@ def _looped(
     result: Type,
     operands: Sequence[Any],
     strict: bool,
-) -> Outcome:
+) -> Computed:
     rows = next((len(operand) for operand in operands if not is_scalar(operand)), 1)
     columns = [
         python(array_of_scalar(operand), type_) * rows
@@ -187,7 +187,7 @@ def _looped(
             errors.append(error)
             which[row] = len(errors)
             found.append(None)
-    return Outcome(array_of(found, result), Failures(which, tuple(errors)) if errors else None)
+    return Computed(array_of(found, result), Failures(which, tuple(errors)) if errors else None)
 
 
 def array_of_scalar(scalar: Any) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ebbtide.columnar.arithmetic import in_range, unbounded, whole
 from ebbtide.columnar.arrays import column, each, nulls, numbers, present, reals
 from ebbtide.columnar.calendar import local_days, starts_of_days
-from ebbtide.columnar.vectors import Failures, Mask, Outcome, failing
+from ebbtide.columnar.vectors import Computed, Failures, Mask, failing
 from ebbtide.core.conversion import convert
 from ebbtide.core.decimals import MAX_PRECISION
 from ebbtide.core.time import SECOND
@@ -46,34 +46,34 @@ _EXACT_POWER = 22
 """The greatest power of ten that is a double."""
 
 
-def cast(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcome:
+def cast(source: Type, target: Type, zone: tzinfo, operand: Any) -> Computed:
     """The operand as a column of the type ``target``."""
     if source == target:
-        return Outcome(operand)
+        return Computed(operand)
     found = _as_column(source, target, zone, operand)
     return _by_value(source, target, zone, operand) if found is None else found
 
 
-def _by_value(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcome:
+def _by_value(source: Type, target: Type, zone: tzinfo, operand: Any) -> Computed:
     def compute(value: Value) -> Value:
         return convert(value, source, target, zone)
 
     return each(compute, (source,), target, operand)
 
 
-def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcome | None:
+def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Computed | None:
     """The whole column converted at once; None where it has to be done value by value."""
     match source, target:
         case _, StringType() | BinaryType():
             return _to_text(source, target, operand)
         case BooleanType(), IntegerType() | DoubleType():
-            return Outcome(pc.cast(operand, arrow_type(target)))
+            return Computed(pc.cast(operand, arrow_type(target)))
         case IntegerType() | DoubleType(), BooleanType():
-            return Outcome(pc.not_equal(operand, pa.scalar(0, operand.type)))
+            return Computed(pc.not_equal(operand, pa.scalar(0, operand.type)))
         case IntegerType(), IntegerType():
             return _narrowed(operand, target)
         case IntegerType(), DoubleType():
-            return Outcome(pc.cast(operand, pa.float64(), safe=False))
+            return Computed(pc.cast(operand, pa.float64(), safe=False))
         case IntegerType(), DecimalType():
             return _integer_to_decimal(source, target, operand)
         case IntegerType(), TimestampType() | IntervalType():
@@ -95,7 +95,7 @@ def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcom
             cut = given // SECOND + ((given < 0) & (given % SECOND != 0))
             return _narrowed(column(cut, nulls(operand), BIGINT), target)
         case TimestampType(), DoubleType():
-            return Outcome(reals(numbers(operand) / float(SECOND), nulls(operand)))
+            return Computed(reals(numbers(operand) / float(SECOND), nulls(operand)))
         case TimestampType() | IntervalType(), DecimalType():
             return _rescaled(DecimalType(MAX_PRECISION, 6), target, _as_micros(operand))
         case TimestampType(), DateType():
@@ -103,20 +103,20 @@ def _as_column(source: Type, target: Type, zone: tzinfo, operand: Any) -> Outcom
             return failing(column(days, nulls(operand), DATE), failures)
         case DateType(), TimestampType():
             starts = starts_of_days(numbers(operand), zone)
-            return Outcome(column(starts, nulls(operand), TIMESTAMP))
+            return Computed(column(starts, nulls(operand), TIMESTAMP))
         case _:
             return None
 
 
-def _to_text(source: Type, target: Type, operand: Any) -> Outcome | None:
+def _to_text(source: Type, target: Type, operand: Any) -> Computed | None:
     match source, target:
         case ((IntegerType() | BooleanType() | DateType()), StringType()):
-            return Outcome(pc.cast(operand, pa.string()))
+            return Computed(pc.cast(operand, pa.string()))
         case StringType(), BinaryType():
-            return Outcome(pc.cast(operand, pa.binary()))
+            return Computed(pc.cast(operand, pa.binary()))
         case BinaryType(), StringType():
             try:
-                return Outcome(pc.cast(operand, pa.string()))
+                return Computed(pc.cast(operand, pa.string()))
             except pa.ArrowInvalid:
                 return None
         case _:
@@ -127,21 +127,21 @@ def _past(type_: Type) -> EvaluationError:
     return EvaluationError("overflow", f"the value is out of the range of {type_}")
 
 
-def _narrowed(operand: Any, target: IntegerType) -> Outcome:
+def _narrowed(operand: Any, target: IntegerType) -> Computed:
     try:
-        return Outcome(pc.cast(operand, arrow_type(target)))
+        return Computed(pc.cast(operand, arrow_type(target)))
     except pa.ArrowInvalid:
         return in_range(unbounded(operand), target, operand)
 
 
-def _truncated(operand: Any, target: IntegerType) -> Outcome:
+def _truncated(operand: Any, target: IntegerType) -> Computed:
     """Doubles without what is after the point."""
     return whole_reals(np.trunc(numbers(operand)), target, _past(target), operand)
 
 
 def whole_reals(
     values: NDArray[np.float64], target: Type, error: EvaluationError, operand: Any
-) -> Outcome:
+) -> Computed:
     """Doubles that are whole numbers as integers; those out of range fail."""
     bounds = target if isinstance(target, IntegerType) else BIGINT
     # One more than the greatest is a power of two, so it is a double.
@@ -153,7 +153,7 @@ def whole_reals(
     return failing(column(values.astype(np.int64), nulls(operand), target), failures)
 
 
-def _seconds(operand: Any) -> Outcome:
+def _seconds(operand: Any) -> Computed:
     """Doubles as seconds since the epoch, cut to microseconds."""
     given = numbers(operand)
     strange: Mask = ~np.isfinite(given)
@@ -167,27 +167,27 @@ def _seconds(operand: Any) -> Outcome:
     return failing(outcome.values, outcome.failures, failures)
 
 
-def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) -> Outcome | None:
+def _integer_to_decimal(source: IntegerType, target: DecimalType, operand: Any) -> Computed | None:
     digits = len(str(source.greatest))
     if digits + target.scale > MAX_PRECISION:
         return None
     between = pc.cast(operand, pa.decimal128(digits + target.scale, target.scale))
     try:
-        return Outcome(pc.cast(between, arrow_type(target)))
+        return Computed(pc.cast(between, arrow_type(target)))
     except pa.ArrowInvalid:
         return None
 
 
-def _rescaled(source: DecimalType, target: DecimalType, operand: Any) -> Outcome:
+def _rescaled(source: DecimalType, target: DecimalType, operand: Any) -> Computed:
     """Decimals with other digits, rounded half up."""
     try:
         if target.scale >= source.scale:
-            return Outcome(pc.cast(operand, arrow_type(target)))
+            return Computed(pc.cast(operand, arrow_type(target)))
         if source.precision < MAX_PRECISION or _has_room(source, operand):
             # Arrow does not notice when a rounded number has a digit more than its type.
             wider = pa.decimal128(min(source.precision + 1, MAX_PRECISION), source.scale)
             rounded = pc.round(pc.cast(operand, wider), ndigits=target.scale, round_mode=_HALF_UP)
-            return Outcome(pc.cast(rounded, arrow_type(target)))
+            return Computed(pc.cast(rounded, arrow_type(target)))
     except pa.ArrowInvalid:
         pass
     return _by_value(source, target, UTC, operand)
@@ -200,14 +200,14 @@ def _has_room(type_: DecimalType, operand: Any) -> bool:
     return ends["min"] is None or (ends["min"] > -limit and ends["max"] < limit)
 
 
-def _decimal_to_integer(target: IntegerType, operand: Any) -> Outcome | None:
+def _decimal_to_integer(target: IntegerType, operand: Any) -> Computed | None:
     try:
-        return Outcome(pc.cast(pc.trunc(operand), arrow_type(target)))
+        return Computed(pc.cast(pc.trunc(operand), arrow_type(target)))
     except pa.ArrowInvalid:
         return None
 
 
-def _decimal_to_double(source: DecimalType, operand: Any) -> Outcome | None:
+def _decimal_to_double(source: DecimalType, operand: Any) -> Computed | None:
     """Unscaled numbers that are doubles, divided by a power of ten that is one: rounded once."""
     if source.scale > _EXACT_POWER or len(operand) == 0:
         return None
@@ -218,7 +218,7 @@ def _decimal_to_double(source: DecimalType, operand: Any) -> Outcome | None:
     small = (high == (low >> 63)) & (np.abs(low) <= 2**53)
     if not (small if absent is None else small | absent).all():
         return None
-    return Outcome(reals(low / 10.0**source.scale, absent))
+    return Computed(reals(low / 10.0**source.scale, absent))
 
 
 def _as_micros(operand: Any) -> Any:

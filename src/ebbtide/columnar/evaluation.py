@@ -55,7 +55,7 @@ from ebbtide.columnar.functions import IMPLEMENTATIONS
 from ebbtide.columnar.patterns import like
 from ebbtide.columnar.signature import Context
 from ebbtide.columnar.times import on_grid
-from ebbtide.columnar.vectors import Failures, Outcome, Vector, earliest, rows_of, without
+from ebbtide.columnar.vectors import Computed, Failures, Vector, earliest, rows_of, without
 from ebbtide.core.schema import Schema
 from ebbtide.core.text import read_zone
 from ebbtide.core.tree import fold
@@ -237,8 +237,8 @@ def _applied(node: Expression, compute: Callable[..., Any], *, strict: bool = Tr
         if strict and any(_is_null(vector) for vector in vectors):
             return _nothing(node, below)
         found = compute(*logic.operands(vectors))
-        if not isinstance(found, Outcome):
-            found = Outcome(found)
+        if not isinstance(found, Computed):
+            found = Computed(found)
         own = None if found.failures is None else found.failures.told(_teller(node))
         values = found.values
         if below is not None and not strict:
@@ -285,9 +285,9 @@ def _hints(node: Expression) -> dict[str, str]:
             return {}
 
 
-def _cast(node: Cast, zone: tzinfo, operand: Any) -> Outcome:
+def _cast(node: Cast, zone: tzinfo, operand: Any) -> Computed:
     outcome = cast(node.operand.type, node.to, zone, operand)
-    return Outcome(outcome.values) if node.safe else outcome
+    return Computed(outcome.values) if node.safe else outcome
 
 
 def _place(node: Field) -> int:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ebbtide.columnar.arrays import is_scalar, numbers, present, struct_of
 from ebbtide.columnar.signature import Context, Implementation, by_value
-from ebbtide.columnar.vectors import Failures, Outcome, failing, repeated
+from ebbtide.columnar.vectors import Computed, Failures, failing, repeated
 from ebbtide.core.types import StructType
 from ebbtide.core.values import Value, sort_key
 from ebbtide.errors import EvaluationError
@@ -48,13 +48,13 @@ def field(place: int, operand: Any) -> Any:
     return pc.struct_field(operand, [place])
 
 
-def item(operand: Any, index: Any) -> Outcome:
+def item(operand: Any, index: Any) -> Computed:
     """The elements at positions from 0."""
     items, places = _lists(operand, index)
     return _picked(items, places, places, index)
 
 
-def _element_at(context: Context, operand: Any, place: Any) -> Outcome:
+def _element_at(context: Context, operand: Any, place: Any) -> Computed:
     items, given = _lists(operand, place)
     sizes = np.diff(items.offsets.to_numpy(zero_copy_only=False)).astype(np.int64)
     places = np.where(given > 0, given - 1, np.where(given < 0, sizes + given, -1))
@@ -69,7 +69,7 @@ def _lists(operand: Any, index: Any) -> tuple[Any, Any]:
     return items, places
 
 
-def _picked(items: Any, places: Any, shown: Any, index: Any) -> Outcome:
+def _picked(items: Any, places: Any, shown: Any, index: Any) -> Computed:
     starts = items.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
     sizes = np.diff(starts)
     there = present(True, items, index)
@@ -78,7 +78,7 @@ def _picked(items: Any, places: Any, shown: Any, index: Any) -> Outcome:
     values = items.values.take(pa.array(starts[:-1] + places, mask=~found))
     failed = there & ~within
     if not failed.any():
-        return Outcome(values)
+        return Computed(values)
     first = int(np.argmax(failed))
     error = EvaluationError("out-of-bounds", f"there is no item {shown[first]} of {sizes[first]}")
     return failing(values, Failures.where(failed, error))

@@ -17,18 +17,18 @@ import pyarrow.compute as pc
 from ebbtide.columnar.arrays import each, is_scalar, present
 from ebbtide.columnar.regex import compiled, expanded
 from ebbtide.columnar.signature import Implementation, bad_argument, by_value
-from ebbtide.columnar.vectors import Failures, Outcome, failing
+from ebbtide.columnar.vectors import Computed, Failures, failing
 from ebbtide.core.types import BOOLEAN, STRING
 from ebbtide.errors import EvaluationError
 
 ANY_TEXT, ANY_CHARACTER = "%", "_"
 
 
-def like(escape: str, text: Any, pattern: Any) -> Outcome:
+def like(escape: str, text: Any, pattern: Any) -> Computed:
     """Whether texts have the form of patterns."""
     if is_scalar(pattern):
         try:
-            return Outcome(_like_one(text, _parts(pattern.as_py(), escape)))
+            return Computed(_like_one(text, _parts(pattern.as_py(), escape)))
         except EvaluationError as error:
             mask = present(True, text)
             return failing(pa.nulls(len(text), pa.bool_()), Failures.where(mask, error))

@@ -13,7 +13,7 @@ from datetime import tzinfo
 from typing import Any, TypeAlias
 
 from ebbtide.columnar.arrays import each
-from ebbtide.columnar.vectors import Outcome
+from ebbtide.columnar.vectors import Computed
 from ebbtide.core.types import Type
 from ebbtide.core.values import Value
 from ebbtide.errors import EvaluationError
@@ -35,7 +35,7 @@ Implementation: TypeAlias = Callable[..., Any]
 def by_value(function: Callable[..., Value]) -> Implementation:
     """A function of the values, one row after the other."""
 
-    def compute(context: Context, *operands: Any) -> Outcome:
+    def compute(context: Context, *operands: Any) -> Computed:
         return each(function, context.types, context.type, *operands)
 
     return compute
@@ -44,7 +44,7 @@ def by_value(function: Callable[..., Value]) -> Implementation:
 def by_value_in_context(function: Callable[..., Value]) -> Implementation:
     """A function of the context and the values, one row after the other."""
 
-    def compute(context: Context, *operands: Any) -> Outcome:
+    def compute(context: Context, *operands: Any) -> Computed:
         def of_values(*values: Value) -> Value:
             return function(context, *values)
 
@@ -56,7 +56,7 @@ def by_value_in_context(function: Callable[..., Value]) -> Implementation:
 def by_value_with_nulls(function: Callable[..., Value]) -> Implementation:
     """A function of the values, NULLs among them, one row after the other."""
 
-    def compute(context: Context, *operands: Any) -> Outcome:
+    def compute(context: Context, *operands: Any) -> Computed:
         return each(function, context.types, context.type, *operands, strict=False)
 
     return compute

@@ -32,7 +32,7 @@ from ebbtide.columnar.signature import (
     by_value_in_context,
 )
 from ebbtide.columnar.time_patterns import read_day, read_instant, written
-from ebbtide.columnar.vectors import Failures, Outcome, earliest, failing
+from ebbtide.columnar.vectors import Computed, Failures, earliest, failing
 from ebbtide.core.decimals import EXACT
 from ebbtide.core.time import (
     DAY,
@@ -60,7 +60,7 @@ _UNITS = {"YYYY": "YEAR", "YY": "YEAR", "MM": "MONTH", "MON": "MONTH", "DD": "DA
 _CLOCK = {"DAY": DAY, "HOUR": HOUR, "MINUTE": MINUTE, "SECOND": SECOND}
 
 
-def on_grid(grid: int, up: bool, operand: Any) -> Outcome:
+def on_grid(grid: int, up: bool, operand: Any) -> Computed:
     """The last multiple of a grid not after an instant, or the first not before it if ``up``."""
     given = numbers(operand)
     near_end = bool(np.any((given < NEG_INF + grid) | (given > INF - grid)))
@@ -70,7 +70,7 @@ def on_grid(grid: int, up: bool, operand: Any) -> Outcome:
         endless = (given == NEG_INF) | (given == INF)
         return in_range(np.where(endless, exact, floored), TIMESTAMP, operand)
     floored = -(-given // grid) * grid if up else given // grid * grid
-    return Outcome(column(floored, nulls(operand), TIMESTAMP))
+    return Computed(column(floored, nulls(operand), TIMESTAMP))
 
 
 def _days(type_: Type, zone: tzinfo, operand: Any) -> tuple[Longs, Failures | None]:
@@ -83,7 +83,7 @@ def _days(type_: Type, zone: tzinfo, operand: Any) -> tuple[Longs, Failures | No
 def _of_day(part: Callable[[Longs], Longs]) -> Implementation:
     """A number that a day has."""
 
-    def compute(context: Context, operand: Any) -> Outcome:
+    def compute(context: Context, operand: Any) -> Computed:
         days, failures = _days(context.types[0], context.zone, operand)
         return failing(column(part(days), nulls(operand), context.type), failures)
 
@@ -93,7 +93,7 @@ def _of_day(part: Callable[[Longs], Longs]) -> Implementation:
 def _of_clock(part: Callable[[Longs], Longs]) -> Implementation:
     """A number that the wall clock shows."""
 
-    def compute(context: Context, operand: Any) -> Outcome:
+    def compute(context: Context, operand: Any) -> Computed:
         local, failures = local_times(operand, context.zone)
         return failing(column(part(local), nulls(operand), INT), failures)
 
@@ -123,17 +123,17 @@ def _week(days: Longs) -> Longs:
     return (thursday - _new_years(years(thursday))) // 7 + 1
 
 
-def _second_fraction(context: Context, operand: Any) -> Outcome:
+def _second_fraction(context: Context, operand: Any) -> Computed:
     local, failures = local_times(operand, context.zone)
     micros = column(local % MINUTE, nulls(operand), BIGINT)
     outcome = cast(TIMESTAMP, context.type, UTC, micros)
     return failing(outcome.values, failures)
 
 
-def _by_unit(truncate: Callable[[Context, str, Any], Outcome]) -> Callable[..., Outcome]:
+def _by_unit(truncate: Callable[[Context, str, Any], Computed]) -> Callable[..., Computed]:
     """A function of a unit: once for each unit that occurs."""
 
-    def compute(context: Context, unit: Any, operand: Any) -> Outcome:
+    def compute(context: Context, unit: Any, operand: Any) -> Computed:
         if is_scalar(unit):
             return truncate(context, _unit(unit.as_py()), operand)
         given = pa.repeat(operand, len(unit)) if is_scalar(operand) else operand
@@ -146,7 +146,7 @@ def _by_unit(truncate: Callable[[Context, str, Any], Outcome]) -> Callable[..., 
             if found.failures is not None:
                 mask = rows.to_numpy(zero_copy_only=False)
                 failures = earliest(failures, found.failures.only(mask))
-        return Outcome(values, failures)
+        return Computed(values, failures)
 
     return compute
 
@@ -155,9 +155,9 @@ def _unit(name: str) -> str:
     return _UNITS.get(name.upper(), name.upper())
 
 
-def _date_trunc(context: Context, unit: str, operand: Any) -> Outcome:
+def _date_trunc(context: Context, unit: str, operand: Any) -> Computed:
     if unit == "MICROSECOND":
-        return Outcome(operand)
+        return Computed(operand)
     if unit == "MILLISECOND":
         return _floored(MILLISECOND, operand)
     if unit in _CLOCK:
@@ -167,16 +167,16 @@ def _date_trunc(context: Context, unit: str, operand: Any) -> Outcome:
     days, failures = local_days(operand, context.zone)
     first = _first_of(unit, days)
     if first is None:
-        return Outcome(pa.nulls(len(operand), pa.int64()))
+        return Computed(pa.nulls(len(operand), pa.int64()))
     found = instants_of(first * DAY, context.zone)
     return failing(column(found, nulls(operand), TIMESTAMP), failures)
 
 
-def _floored(grid: int, operand: Any) -> Outcome:
+def _floored(grid: int, operand: Any) -> Computed:
     given = numbers(operand)
     if np.any(given < NEG_INF + grid):
         return in_range(unbounded(operand) // grid * grid, TIMESTAMP, operand)
-    return Outcome(column(given // grid * grid, nulls(operand), TIMESTAMP))
+    return Computed(column(given // grid * grid, nulls(operand), TIMESTAMP))
 
 
 def _resolved(local: Longs, operand: Any, zone: tzinfo) -> Longs:
@@ -188,11 +188,11 @@ def _resolved(local: Longs, operand: Any, zone: tzinfo) -> Longs:
     return np.where(offsets(same, zone) == shifts, same, instants_of(local, zone))
 
 
-def _trunc(context: Context, unit: str, operand: Any) -> Outcome:
+def _trunc(context: Context, unit: str, operand: Any) -> Computed:
     days = numbers(operand).astype(np.int64)
     first = _first_of(unit, days)
     if first is None:
-        return Outcome(pa.nulls(len(operand), pa.date32()))
+        return Computed(pa.nulls(len(operand), pa.date32()))
     return days_in_range(first, operand)
 
 
@@ -212,7 +212,7 @@ def _first_of(unit: str, days: Longs) -> Longs | None:
 
 
 def _moving(sign: int) -> Implementation:
-    def compute(context: Context, operand: Any, count: Any) -> Outcome:
+    def compute(context: Context, operand: Any, count: Any) -> Computed:
         days, failures = _days(context.types[0], context.zone, operand)
         moved = days_in_range(days + sign * numbers(count).astype(np.int64), operand, count)
         return failing(moved.values, _spread(failures, operand, count), moved.failures)
@@ -220,14 +220,14 @@ def _moving(sign: int) -> Implementation:
     return compute
 
 
-def _datediff(context: Context, end: Any, start: Any) -> Outcome:
+def _datediff(context: Context, end: Any, start: Any) -> Computed:
     until, late = _days(context.types[0], context.zone, end)
     since, early = _days(context.types[1], context.zone, start)
     values = column(until - since, nulls(end, start), INT)
     return failing(values, _spread(late, end, start), _spread(early, end, start))
 
 
-def _add_months(context: Context, operand: Any, count: Any) -> Outcome:
+def _add_months(context: Context, operand: Any, count: Any) -> Computed:
     days, failures = _days(context.types[0], context.zone, operand)
     month = months(days)
     # No further than the calendar and a little more: numpy's own range is wider than that.
@@ -259,14 +259,14 @@ def _date_format(context: Context, t: int, pattern: str) -> str:
     return written(local, pattern)
 
 
-def _timestamp_seconds(context: Context, operand: Any) -> Outcome:
+def _timestamp_seconds(context: Context, operand: Any) -> Computed:
     (type_,) = context.types
     if isinstance(type_, DecimalType):
         return each(_from_decimal, context.types, TIMESTAMP, operand)
     if not isinstance(type_, DoubleType):
         return whole("*", TIMESTAMP, operand, pa.scalar(SECOND, pa.int64()))
     outcome = cast(type_, TIMESTAMP, UTC, operand)
-    return Outcome(
+    return Computed(
         outcome.values,
         None if outcome.failures is None else outcome.failures.told(_as_argument),
     )

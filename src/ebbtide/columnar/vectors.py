@@ -97,7 +97,7 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class Computed:
     """What an operation makes of its operands: values, NULL where it failed, and its failures."""
 
     values: Any
@@ -119,7 +119,7 @@ def without(values: Any, mask: Mask) -> Any:
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
-def failing(values: Any, *failures: Failures | None) -> Outcome:
+def failing(values: Any, *failures: Failures | None) -> Computed:
     """The values, NULL on the rows of the failures; where several fail the first counts."""
     whole = earliest(*failures)
-    return Outcome(values if whole is None else without(values, whole.mask), whole)
+    return Computed(values if whole is None else without(values, whole.mask), whole)

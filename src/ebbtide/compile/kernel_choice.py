@@ -71,7 +71,7 @@ from ebbtide.kernels.windows import cumulate, hop, row_window, session, tumble
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class KernelInput:
     """The columns that a kernel wants of an input, and the key of its exchange."""
 
     columns: tuple[Expression, ...]
@@ -88,7 +88,7 @@ class Chosen:
     """
 
     kernel: Kernel
-    inputs: tuple[Side, ...]
+    inputs: tuple[KernelInput, ...]
     output: Schema
     kept: tuple[int | None, ...] | None = None
     conditions: tuple[Expression, ...] = ()
@@ -139,7 +139,7 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
             # What is there from -inf on begins where anything first changes, in any shard.
             return replace(
                 _rows(node, rstream.Rstream(node.every_us)),
-                inputs=(Side(all_of(node.input), ()),),
+                inputs=(KernelInput(all_of(node.input), ()),),
                 carries=(),
             )
         case Window():
@@ -154,7 +154,7 @@ def _without_kernel(node: Relation) -> InternalError:
 
 def _rows(node: Relation, kernel: Kernel) -> Chosen:
     """A kernel that looks at whole rows: they are its key."""
-    sides = tuple(Side(columns, columns) for columns in map(all_of, node.children))
+    sides = tuple(KernelInput(columns, columns) for columns in map(all_of, node.children))
     carries = _at(range(len(node.children[0].schema)))
     return Chosen(kernel, sides, positional(node.schema), carries=carries)
 
@@ -208,7 +208,7 @@ def _sides(
     right_keys: tuple[Expression, ...],
     reads: Reads,
     carried: tuple[Reads, ...],
-) -> tuple[tuple[Side, Side], Condition, tuple[int | None, ...]]:
+) -> tuple[tuple[KernelInput, KernelInput], Condition, tuple[int | None, ...]]:
     """Both sides' columns that are read or carried, their keys, and where joined columns are."""
     left, right = node.left, node.right
     rows = (*all_of(left), *all_of(right))
@@ -224,15 +224,20 @@ def _sides(
     for place in range(len(left.schema), len(rows)):
         found = kept[place]
         kept[place] = None if found is None else width + found
-    sides = Side(tuple(mine.expressions), left_keys), Side(tuple(theirs.expressions), right_keys)
+    sides = (
+        KernelInput(tuple(mine.expressions), left_keys),
+        KernelInput(tuple(theirs.expressions), right_keys),
+    )
     return sides, condition, tuple(kept)
 
 
-def _both(sides: tuple[Side, Side]) -> tuple[Expression, ...]:
+def _both(sides: tuple[KernelInput, KernelInput]) -> tuple[Expression, ...]:
     return sides[0].columns + sides[1].columns
 
 
-def _joined_columns(node: SemiJoin | AntiJoin | OuterJoin, sides: tuple[Side, Side]) -> Schema:
+def _joined_columns(
+    node: SemiJoin | AntiJoin | OuterJoin, sides: tuple[KernelInput, KernelInput]
+) -> Schema:
     """The columns that a residual condition sees, keys under names of their own."""
     columns: list[Column] = []
     for number, (relation, side) in enumerate(zip(node.children, sides, strict=True)):
@@ -251,7 +256,7 @@ def _aggregate(node: Aggregate, carried: Reads) -> Chosen:
         columns.place(Literal(True, BOOLEAN))
     group = tuple(columns.expressions[i] for i in keys)
     kernel = aggregate.Aggregate(keys, calls, folds_input(node))
-    side = Side(tuple(columns.expressions), group)
+    side = KernelInput(tuple(columns.expressions), group)
     return Chosen(kernel, (side,), positional(node.schema), carries=_at(range(len(keys))))
 
 
@@ -314,7 +319,7 @@ def _widened(
     types += [column.type for column in node.schema.columns[len(node.input.schema) :]]
     output = Schema(tuple(Column(f"c{i}", type_) for i, type_ in enumerate(types)))
     kept = (*range(len(node.input.schema)), *range(given, given + added))
-    side = Side(tuple(columns.expressions), tuple(columns.expressions[i] for i in partition))
+    side = KernelInput(tuple(columns.expressions), tuple(columns.expressions[i] for i in partition))
     return Chosen(kernel, (side,), output, kept, carries=_at(partition))
 
 
@@ -329,7 +334,7 @@ def _row_window(node: Window, spec: Rows) -> Chosen:
         tuple(schema.position(name) for name in node.key),
     )
     row = all_of(node.input)
-    side = Side(row, tuple(row[i] for i in partition))
+    side = KernelInput(row, tuple(row[i] for i in partition))
     return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))
 
 
@@ -337,7 +342,9 @@ def _at(places: Iterable[int]) -> tuple[tuple[int, ...], ...]:
     return tuple((place,) for place in places)
 
 
-def _on_both(sides: tuple[Side, Side], condition: Condition) -> tuple[tuple[int, ...], ...]:
+def _on_both(
+    sides: tuple[KernelInput, KernelInput], condition: Condition
+) -> tuple[tuple[int, ...], ...]:
     """Pairs have equal keys, so the columns of either side hold them."""
     width = len(sides[0].columns)
     pairs = zip(condition.left, condition.right, strict=True)
@@ -349,7 +356,7 @@ def _session(node: Session) -> Chosen:
     partition = tuple(schema.position(name) for name in node.partition_by)
     kernel = session.Session(schema.position(node.on), node.gap_us, partition)
     row = all_of(node.input)
-    side = Side(row, tuple(row[i] for i in partition))
+    side = KernelInput(row, tuple(row[i] for i in partition))
     return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))
 
 

@@ -30,13 +30,13 @@ from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.kernel_choice import Chosen, choose, positional
 from ebbtide.compile.physical import (
     KEEP_ALL,
-    Edge,
     FromOperator,
     FromSource,
     Line,
     Operator,
     Output,
     Physical,
+    PlanEdge,
     Producer,
     StoreRule,
 )
@@ -84,7 +84,7 @@ class _Lowering:
     declarations: list[Declaration] = field(default_factory=list)
     given: list[tuple[int, Values]] = field(default_factory=list)
     operators: list[Operator] = field(default_factory=list)
-    edges: list[Edge] = field(default_factory=list)
+    edges: list[PlanEdge] = field(default_factory=list)
     admissions: dict[int, int] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     lines: set[Line] = field(default_factory=set)
@@ -123,7 +123,7 @@ class _Lowering:
             pipe = replace(flow.pipe, schema=relation.schema)
             keys = pipe.columns if isinstance(flow.producer, FromSource) else ()
             hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
-            self.edges.append(Edge(flow.producer, pipe, ~len(self.outputs), 0, hashed))
+            self.edges.append(PlanEdge(flow.producer, pipe, ~len(self.outputs), 0, hashed))
         self.outputs.append(Output(view, relation.schema, _waits(root)))
 
     def _source(self, declaration: Declaration) -> _Flow:
@@ -157,7 +157,7 @@ class _Lowering:
             keys = tuple(Ref(given.column(name)) for name in declaration.key)
             pipe = replace(source_pipe(given), schema=positional(given))
             number = self.admissions[source]
-            self.edges.append(Edge(FromSource(source), pipe, number, 0, keys))
+            self.edges.append(PlanEdge(FromSource(source), pipe, number, 0, keys))
         number = self.admissions[source]
         return _Flow(FromOperator(number), source_pipe(rows), _moves(declaration), source)
 
@@ -217,7 +217,7 @@ class _Lowering:
             for flow in flows:
                 keys = tuple(flow.pipe.resolve(key) for key in side.keys)
                 pipe = flow.pipe.selecting(side.columns)
-                self.edges.append(Edge(flow.producer, pipe, number, index, keys))
+                self.edges.append(PlanEdge(flow.producer, pipe, number, index, keys))
         made = replace(source_pipe(chosen.output), schema=relation.schema)
         if chosen.kept is not None:
             made = replace(made, columns=tuple(map(_kept(chosen), chosen.kept, relation.schema)))

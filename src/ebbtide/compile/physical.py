@@ -48,7 +48,7 @@ Producer: TypeAlias = FromSource | FromOperator
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PlanEdge:
     """Changes on their way to an input of an operator, or to output ``~consumer``.
 
     ``keys`` are over the producer's columns; changes with equal keys meet in one shard.
@@ -147,7 +147,7 @@ class Physical:
 
     sources: tuple[str, ...]
     operators: tuple[Operator, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[PlanEdge, ...]
     outputs: tuple[Output, ...]
     lines: frozenset[Line] = frozenset()
     """The time attributes that ``now`` goes by: those that windows and tables stand on."""

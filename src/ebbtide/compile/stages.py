@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression, Ref
-from ebbtide.compile.physical import Edge, FromOperator, FromSource, Physical, Producer
+from ebbtide.compile.physical import FromOperator, FromSource, Physical, PlanEdge, Producer
 from ebbtide.compile.pipe import VALID_FROM, VALID_TO, Pipe, source_pipe
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find
@@ -133,12 +133,12 @@ class _Placing:
             self.stage.append(last + 1)
             self.by.append(tuple(range(keys)))
 
-    def _shared(self, edges: Sequence[Edge]) -> tuple[int, ...] | None:
+    def _shared(self, edges: Sequence[PlanEdge]) -> tuple[int, ...] | None:
         """The keys by which rows of these edges are sharded as they come, if all agree."""
         found = {self._kept_together(edge) for edge in edges}
         return next(iter(found)) if len(found) == 1 else None
 
-    def _kept_together(self, edge: Edge) -> tuple[int, ...] | None:
+    def _kept_together(self, edge: PlanEdge) -> tuple[int, ...] | None:
         number = _operator(edge)
         producer, by = self.physical.operators[number], self.by[number]
         if producer.carries is None or bool(by) != bool(edge.keys):
@@ -193,18 +193,18 @@ class _Routing:
             tuple(feeds[number] for number in range(len(edges))),
         )
 
-    def _consumed(self, edge: Edge) -> int:
+    def _consumed(self, edge: PlanEdge) -> int:
         if edge.consumer < 0:
             # Rows of an output stay where they are made; those of sources enter at once.
             made = self._made(edge)
             return made or 1
         return self.placing.stage[edge.consumer]
 
-    def _made(self, edge: Edge) -> int:
+    def _made(self, edge: PlanEdge) -> int:
         is_made = isinstance(edge.producer, FromOperator)
         return self.placing.stage[_operator(edge)] if is_made else 0
 
-    def _keys(self, edge: Edge) -> tuple[Expression, ...]:
+    def _keys(self, edge: PlanEdge) -> tuple[Expression, ...]:
         if edge.consumer < 0:
             return edge.keys
         return tuple(edge.keys[i] for i in self.placing.by[edge.consumer])
@@ -231,12 +231,12 @@ def _refs(pipe: Pipe) -> Iterable[Ref]:
     return (ref for expression in expressions for ref in find(expression, Ref))
 
 
-def _operator(edge: Edge) -> int:
+def _operator(edge: PlanEdge) -> int:
     assert isinstance(edge.producer, FromOperator)
     return edge.producer.operator
 
 
-def _alike(edges: Sequence[Edge], by: tuple[int, ...]) -> bool:
+def _alike(edges: Sequence[PlanEdge], by: tuple[int, ...]) -> bool:
     """Whether all inputs have the same types there: equal values of others have other hashes."""
     types: list[tuple[Type, ...]] = [tuple(edge.keys[i].type for i in by) for edge in edges]
     return all(one == types[0] for one in types)

@@ -48,14 +48,14 @@ def times_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Component:
     """Sources, operators and, by ``~number``, outputs that are connected."""
 
     sources: frozenset[int]
     consumers: frozenset[int]
 
 
-def parts(lowered: Lowered) -> list[Part]:
+def parts(lowered: Lowered) -> list[Component]:
     """The parts of a program."""
     physical = lowered.physical
     consumers = [*range(len(physical.operators)), *(~i for i in range(len(physical.outputs)))]
@@ -72,7 +72,7 @@ def parts(lowered: Lowered) -> list[Part]:
         for node in together:
             part[node] = together
     distinct = {id(members): members for members in part.values()}.values()
-    return [Part(_of("source", members), _of("consumer", members)) for members in distinct]
+    return [Component(_of("source", members), _of("consumer", members)) for members in distinct]
 
 
 def _of(kind: str, members: set[tuple[str, int]]) -> frozenset[int]:

@@ -18,7 +18,7 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, Place
-from ebbtide.dataflow.tasks import Emission, Input, Operation, Send, StageTask, Take
+from ebbtide.dataflow.tasks import Emission, Input, Send, StageTask, Take, TaskOperator
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.held import Held
@@ -27,7 +27,7 @@ from ebbtide.state.types import arrow_type
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class StepTimes:
     """The frontiers of the sources before and after a step, and the times of operators and, by
     ``~number``, of outputs."""
 
@@ -60,15 +60,15 @@ class Dataflow:
         """The names of what is emitted."""
         return tuple(output.name for output in self.lowered.physical.outputs)
 
-    def nows(self, moment: Moment) -> dict[str, Instant]:
+    def nows(self, moment: StepTimes) -> dict[str, Instant]:
         """``now`` of each view."""
         return {view: moment.times[~i].now for i, view in enumerate(self.views)}
 
-    def tasks(self, place: Place, moment: Moment) -> tuple[StageTask, ...]:
+    def tasks(self, place: Place, moment: StepTimes) -> tuple[StageTask, ...]:
         """The task of each stage."""
         return tuple(self._task(place, stage, moment) for stage in range(1, self.stages + 1))
 
-    def _task(self, place: Place, stage: int, moment: Moment) -> StageTask:
+    def _task(self, place: Place, stage: int, moment: StepTimes) -> StageTask:
         stages = self.lowered.stages
         here = [n for n, its in enumerate(stages.of_operator) if its == stage]
         return StageTask(
@@ -86,7 +86,7 @@ class Dataflow:
             ),
         )
 
-    def _operation(self, number: int, moment: Moment) -> Operation:
+    def _operation(self, number: int, moment: StepTimes) -> TaskOperator:
         operator = self.lowered.physical.operators[number]
         kernel = operator.kernel
         if isinstance(kernel, Admission):
@@ -94,9 +94,9 @@ class Dataflow:
         inputs = tuple(
             self._input(number, index, schema) for index, schema in enumerate(operator.inputs)
         )
-        return Operation(number, Job(operator.name, kernel, moment.times[number]), inputs)
+        return TaskOperator(number, Job(operator.name, kernel, moment.times[number]), inputs)
 
-    def _emission(self, output: int, stage: int, name: str, moment: Moment) -> Emission:
+    def _emission(self, output: int, stage: int, name: str, moment: StepTimes) -> Emission:
         view = self.lowered.physical.outputs[output]
         job = Job(name, Held(), moment.times[~output])
         taken = self._input(~output, 0, view.schema, stage)

@@ -19,7 +19,7 @@ from ebbtide.dataflow.observation import Seen
 from ebbtide.errors import InternalError
 from ebbtide.store.frontiers import stored
 from ebbtide.store.manifest import Manifest
-from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord, Written
+from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord, WrittenFile
 
 _COUNTS = tuple(f.name for f in fields(OperatorCounts) if not f.name.startswith("seconds"))
 
@@ -118,12 +118,12 @@ class Descriptions:
             for name in self.operators
         }
 
-    def _files(self, kind: str, view: str) -> tuple[Written, ...]:
-        found = (Written(s["file"], s["rows"]) for s in self.said if s.get(kind) == view)
+    def _files(self, kind: str, view: str) -> tuple[WrittenFile, ...]:
+        found = (WrittenFile(s["file"], s["rows"]) for s in self.said if s.get(kind) == view)
         return tuple(sorted(found, key=lambda written: (str(written.file), written.rows)))
 
-    def _unused_files(self) -> tuple[Written, ...]:
-        found = (Written(s["unused"], s["rows"]) for s in self.said if "unused" in s)
+    def _unused_files(self) -> tuple[WrittenFile, ...]:
+        found = (WrittenFile(s["unused"], s["rows"]) for s in self.said if "unused" in s)
         return tuple(sorted(found, key=lambda written: str(written.file)))
 
     def _operators(self, spent: Spent) -> dict[str, OperatorCounts]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbtide.core.time import NEG_INF
 from ebbtide.dataflow.frontiers import times_of
-from ebbtide.dataflow.plan import Dataflow, Moment
+from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions, Given, Spent
 from ebbtide.dataflow.shard import Place
 from ebbtide.dataflow.timings import Timings
@@ -65,7 +65,7 @@ class Stepper:
         times = times_of(flow.lowered, before, after, _nows(flow, previous), clock)
         if not self.collects:
             times = {number: its.uncollected for number, its in times.items()}
-        moment = Moment(before, after, times)
+        moment = StepTimes(before, after, times)
         texts = entered.run(flow.tasks(Place(self.root, version), moment))
         said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())

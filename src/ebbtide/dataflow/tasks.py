@@ -47,7 +47,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class TaskOperator:
     """An operator of the stage, by its number in the plan."""
 
     number: int
@@ -84,7 +84,7 @@ class StageTask:
     """The work of one stage, for any shard."""
 
     place: Place
-    operations: tuple[Operation, ...]
+    operations: tuple[TaskOperator, ...]
     emissions: tuple[Emission, ...]
     sends: tuple[Send, ...]
 
@@ -111,7 +111,7 @@ class _Running:
         sent = {send.tag: _piped(send.pipe, self.made[send.operator]) for send in self.task.sends}
         return sent, said
 
-    def _operate(self, operation: Operation) -> str:
+    def _operate(self, operation: TaskOperator) -> str:
         inputs = tuple(map(self._input, operation.inputs))
         result, description = self.shard.step(operation.job, inputs)
         changes = result.changes

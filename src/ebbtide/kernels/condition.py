@@ -18,7 +18,7 @@ from numba import njit
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.grouping import grouped, numbered
 from ebbtide.kernels.kernel import Batch, Schema
-from ebbtide.kernels.matching import Pairs, Spans, matches
+from ebbtide.kernels.matching import KeyedSpans, Pairs, matches
 from ebbtide.state.area import Found, SweepArea
 from ebbtide.state.arrays import Hashes, Ints, Mask
 from ebbtide.state.batch import (
@@ -81,7 +81,7 @@ class Condition:
         )
         return Pairs(found.left[mask], found.right[mask])
 
-    def _spans(self, left: Found, right: Found) -> tuple[Spans, Spans]:
+    def _spans(self, left: Found, right: Found) -> tuple[KeyedSpans, KeyedSpans]:
         groups = grouped(
             (left.changes, right.changes), (self.left, self.right), (left.hashes, right.hashes)
         )
@@ -165,8 +165,8 @@ def _blocks(pairs: Pairs) -> Iterator[Pairs]:
         yield Pairs(*(places[start : start + _BLOCK] for places in pairs))
 
 
-def _spans(changes: Batch, ids: Ints) -> Spans:
-    return Spans(ids, ints(changes, FROM), ints(changes, TO))
+def _spans(changes: Batch, ids: Ints) -> KeyedSpans:
+    return KeyedSpans(ids, ints(changes, FROM), ints(changes, TO))
 
 
 def _truth(values: Any) -> Mask:

@@ -27,7 +27,7 @@ from numba import njit
 from ebbtide.state.arrays import Ints, order_by
 
 
-class Spans(NamedTuple):
+class KeyedSpans(NamedTuple):
     """For each row of a batch, the code of its key and its interval."""
 
     codes: Ints
@@ -51,7 +51,7 @@ class _Sorted(NamedTuple):
     starts: Ints
 
 
-def matches(left: Spans, right: Spans) -> Pairs:
+def matches(left: KeyedSpans, right: KeyedSpans) -> Pairs:
     """The pairs of rows with equal keys and overlapping intervals."""
     if not len(left.codes) or not len(right.codes):
         return Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -62,7 +62,7 @@ def matches(left: Spans, right: Spans) -> Pairs:
     return Pairs(*_fill(mine.places, mine.valid_from, others.places, ends, low, high, total))
 
 
-def _in_key_order(spans: Spans, count: int) -> _Sorted:
+def _in_key_order(spans: KeyedSpans, count: int) -> _Sorted:
     """Without the codes below zero."""
     order = order_by(spans.codes, spans.valid_from)
     order = order[int((spans.codes < 0).sum()) :]

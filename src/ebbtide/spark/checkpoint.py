@@ -42,7 +42,7 @@ def source_name(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CheckpointSources:
     """What a checkpoint knows: whether it goes by names, and its sources in their order."""
 
     named: bool
@@ -54,24 +54,24 @@ def checkpoint_of(root: str) -> str:
     return os.path.join(root, "checkpoint")
 
 
-def agreed(root: str, program: str, wanted: Mapping[str, Names]) -> Known:
+def agreed(root: str, program: str, wanted: Mapping[str, Names]) -> CheckpointSources:
     """The sources of a program that starts, in the order in which its checkpoint has them.
 
     What would let Spark take the rows of one source for those of another, or take them again, is
     refused.
     """
-    now = Known(_all_named(wanted), dict(wanted))
+    now = CheckpointSources(_all_named(wanted), dict(wanted))
     begun = os.path.isdir(f"{checkpoint_of(root)}/offsets")
     known = _read(root) if begun else None
     if known is None:
         # A checkpoint of which nothing is known is older than names.
-        agreement = Known(False, now.sources) if begun else now
+        agreement = CheckpointSources(False, now.sources) if begun else now
     elif known.named:
         _check_names(known, now)
         agreement = now
     else:
         _check_frozen(program, known, now)
-        agreement = Known(False, {name: wanted[name] for name in known.sources})
+        agreement = CheckpointSources(False, {name: wanted[name] for name in known.sources})
     if agreement != known:
         replace(f"{root}/{_FILE}", json.dumps(asdict(agreement), indent=1) + "\n")
     return agreement
@@ -82,14 +82,16 @@ def _all_named(sources: Mapping[str, Names]) -> bool:
     return None not in names and len(set(names)) == len(names)
 
 
-def _read(root: str) -> Known | None:
+def _read(root: str) -> CheckpointSources | None:
     path = f"{root}/{_FILE}"
     if not os.path.exists(path):
         return None
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
-        return Known(told["named"], {name: tuple(s) for name, s in told["sources"].items()})
+        return CheckpointSources(
+            told["named"], {name: tuple(s) for name, s in told["sources"].items()}
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StateError(
             "damaged-program",
@@ -99,7 +101,7 @@ def _read(root: str) -> Known | None:
         ) from error
 
 
-def _check_names(known: Known, now: Known) -> None:
+def _check_names(known: CheckpointSources, now: CheckpointSources) -> None:
     for name, streams in now.sources.items():
         before = known.sources.get(name, streams)
         if streams != before or None in streams:
@@ -118,7 +120,7 @@ def _check_names(known: Known, now: Known) -> None:
         )
 
 
-def _check_frozen(program: str, known: Known, now: Known) -> None:
+def _check_frozen(program: str, known: CheckpointSources, now: CheckpointSources) -> None:
     same = known.sources.keys() == now.sources.keys()
     if same and all(len(known.sources[n]) == len(s) for n, s in now.sources.items()):
         return

@@ -22,7 +22,7 @@ from ebbtide.dataflow.observation import Observed, Seen
 from ebbtide.dataflow.plan import entering_sources
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.spark.exchange import Passage
-from ebbtide.spark.slots import Layout
+from ebbtide.spark.slots import SlotLayout
 from ebbtide.spark.tagged_rows import SHARD, TAG, Shape
 from ebbtide.state.batch import DIFF, FROM, TO
 from ebbtide.store.record import Came
@@ -67,7 +67,7 @@ class Entry:
         return Shape(
             tuple(places),
             tuple(shape.schemas[place] for place in places.values()),
-            Layout(
+            SlotLayout(
                 shape.layout.slots, tuple(shape.layout.places[place] for place in places.values())
             ),
         )

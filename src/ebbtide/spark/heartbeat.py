@@ -40,7 +40,7 @@ def heartbeat_rows(spark: SparkSession, shape: Shape) -> DataFrame:
     return within(spark, beats).select(*columns)
 
 
-class Waiting:
+class HeartbeatWait:
     """Waits for a query with a heartbeat, which is never at its end.
 
     A step that took nothing in, and for which Spark looked at the sources after the wait began,

@@ -21,7 +21,7 @@ from ebbtide.spark.arrivals import arrivals_of
 from ebbtide.spark.checkpoint import HEARTBEAT_NAME, agreed, checkpoint_of, source_name
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import disk_full, is_full
-from ebbtide.spark.heartbeat import HEARTBEAT, Waiting, heartbeat_rows
+from ebbtide.spark.heartbeat import HEARTBEAT, HeartbeatWait, heartbeat_rows
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.listener import Ids, Listeners
 from ebbtide.spark.private import stream_names
@@ -52,7 +52,7 @@ class SparkRun(Run):
         self.streaming: StreamingQuery | None = None
         self._host = host
         self._listeners: Listeners | None = None
-        self._waiting = Waiting()
+        self._waiting = HeartbeatWait()
         self._ending = False
         self._stepping = RLock()
 

@@ -16,7 +16,7 @@ from ebbtide.core.types import NullType, StringType, Type
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SlotLayout:
     """The types of the slots, and the slot of each column of each schema."""
 
     slots: tuple[Type, ...]
@@ -33,7 +33,7 @@ def slot_name(slot: int) -> str:
     return f"s{slot}"
 
 
-def lay_out(schemas: Sequence[Schema]) -> Layout:
+def lay_out(schemas: Sequence[Schema]) -> SlotLayout:
     """The narrowest layout in which columns of one type share slots."""
     slots: list[Type] = []
     places: list[tuple[int, ...]] = []
@@ -49,7 +49,7 @@ def lay_out(schemas: Sequence[Schema]) -> Layout:
             place.append(of_type[used[type_]])
             used[type_] += 1
         places.append(tuple(place))
-    return Layout(tuple(slots), tuple(places))
+    return SlotLayout(tuple(slots), tuple(places))
 
 
 def _slot_type(type_: Type) -> Type:

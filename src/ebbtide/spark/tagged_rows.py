@@ -18,7 +18,7 @@ import pyarrow as pa
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, INT, STRING
 from ebbtide.dataflow.tags import DESCRIPTION, UNUSED
-from ebbtide.spark.slots import Layout, lay_out, slot_name
+from ebbtide.spark.slots import SlotLayout, lay_out, slot_name
 from ebbtide.spark.types import arrow_type, border_type, spark_type
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
 
@@ -34,7 +34,7 @@ class Shape:
 
     tags: tuple[int, ...]
     schemas: tuple[Schema, ...]
-    layout: Layout
+    layout: SlotLayout
 
     @staticmethod
     def of(schemas: Mapping[int, Schema]) -> Shape:

@@ -19,8 +19,8 @@ from ebbtide.sql.syntax import (
     CreateStream,
     CreateTable,
     CreateView,
+    EntryKind,
     Files,
-    Kind,
     Name,
     Period,
     Progress,
@@ -34,22 +34,22 @@ class DeclarationParser(QueryParser):
     """Reads declarations."""
 
     def declaration(
-        self, first: Token, kind: Kind, replace: bool
+        self, first: Token, kind: EntryKind, replace: bool
     ) -> CreateStream | CreateTable | CreateView:
         """Reads what follows CREATE [OR REPLACE] and the kind of what is declared."""
         missing = self.take("IF", "NOT", "EXISTS")
         name = self.name(f"the name of the {kind.value.lower()}")
-        if kind is Kind.VIEW:
+        if kind is EntryKind.VIEW:
             columns, progress = self._view_columns()
             self.need("AS")
             body = self.query()
             span = self.span(first, self._prev)
             return CreateView(name, columns, progress, body, replace, missing, span)
         parts = self._elements()
-        self._clauses(parts, _STREAM if kind is Kind.STREAM else _TABLE)
+        self._clauses(parts, _STREAM if kind is EntryKind.STREAM else _TABLE)
         parts |= {"name": name, "or_replace": replace, "if_not_exists": missing}
         parts["progress"] = tuple(parts["progress"])
-        make = CreateStream if kind is Kind.STREAM else CreateTable
+        make = CreateStream if kind is EntryKind.STREAM else CreateTable
         return make(**parts, span=self.span(first, self._prev))
 
     def _view_columns(self) -> tuple[tuple[Name, ...] | None, tuple[Name, ...] | None]:

@@ -18,10 +18,10 @@ from ebbtide.sql.syntax import (
     CreateTable,
     CreateView,
     Drop,
+    EntryKind,
     Explain,
     Files,
     InsertInto,
-    Kind,
     Name,
     Period,
     Query,
@@ -51,7 +51,7 @@ def sql(node: Statement | exp.Expr) -> str:
         case Explain():
             return f"EXPLAIN {'JSON ' if node.json else ''}{_query(node.query)}"
         case Show():
-            return "SHOW QUERIES" if node.kind is Kind.QUERY else f"SHOW {node.kind.value}S"
+            return "SHOW QUERIES" if node.kind is EntryKind.QUERY else f"SHOW {node.kind.value}S"
         case Drop():
             exists = "IF EXISTS " if node.if_exists else ""
             return f"DROP {node.kind.value} {exists}{_name(node.name)}"

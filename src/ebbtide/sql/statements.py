@@ -4,13 +4,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.sql import refusals
 from ebbtide.sql.declarations import DeclarationParser
-from ebbtide.sql.syntax import Drop, Emit, Explain, InsertInto, Kind, Query, Show, Statement
+from ebbtide.sql.syntax import Drop, Emit, EntryKind, Explain, InsertInto, Query, Show, Statement
 
 __all__ = ["StatementParser"]
 
 _STATEMENTS = "CREATE, INSERT INTO, SELECT, WITH, EXPLAIN, SHOW or DROP"
 
-_DECLARED = (Kind.STREAM, Kind.TABLE, Kind.VIEW)
+_DECLARED = (EntryKind.STREAM, EntryKind.TABLE, EntryKind.VIEW)
 
 
 class StatementParser(DeclarationParser):
@@ -83,10 +83,10 @@ class StatementParser(DeclarationParser):
             raise self.twice("ALLOW UNBOUNDED STATE", first)
         return True
 
-    def _kind(self, plural: bool) -> Kind:
+    def _kind(self, plural: bool) -> EntryKind:
         words = {f"{kind.value}S" if plural else kind.value: kind for kind in _DECLARED}
         if plural:
-            words["QUERIES"] = Kind.QUERY
+            words["QUERIES"] = EntryKind.QUERY
         for word, kind in words.items():
             if self.take(word):
                 return kind

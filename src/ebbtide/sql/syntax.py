@@ -28,10 +28,10 @@ __all__ = [
     "CreateView",
     "Drop",
     "Emit",
+    "EntryKind",
     "Explain",
     "Files",
     "InsertInto",
-    "Kind",
     "Name",
     "Period",
     "Progress",
@@ -90,7 +90,7 @@ class Files:
     span: Span = field(compare=False, repr=False)
 
 
-class Kind(Enum):
+class EntryKind(Enum):
     """What the catalog holds."""
 
     STREAM = "STREAM"
@@ -187,7 +187,7 @@ class Explain:
 class Show:
     """SHOW STREAMS, TABLES, VIEWS or QUERIES."""
 
-    kind: Kind
+    kind: EntryKind
     span: Span = field(compare=False, repr=False)
 
 
@@ -195,7 +195,7 @@ class Show:
 class Drop:
     """DROP STREAM, TABLE or VIEW name."""
 
-    kind: Kind
+    kind: EntryKind
     name: Name
     if_exists: bool
     span: Span = field(compare=False, repr=False)

@@ -25,7 +25,7 @@ from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.search import (
     Bound,
-    View,
+    SegmentRows,
     greatest,
     least,
     moving,
@@ -212,7 +212,7 @@ class SweepArea:
                 self.scope.store.forget(segment.name)
         return replace(self, segments=tuple(segments), expired=expired)
 
-    def _found(self, segments: list[Segment], find: Callable[[View], Ints | None]) -> Found:
+    def _found(self, segments: list[Segment], find: Callable[[SegmentRows], Ints | None]) -> Found:
         tables, hashes = [], []
         for segment in segments:
             view = self._view(segment)
@@ -225,7 +225,7 @@ class SweepArea:
         joined = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
         return Found(concat(tables, self.layout.schema), joined)
 
-    def _seen(self, segment: Segment, view: View, places: Ints | None) -> Ints | None:
+    def _seen(self, segment: Segment, view: SegmentRows, places: Ints | None) -> Ints | None:
         """Those of some places of a segment whose rows are kept; None means all."""
         if self.keep.holds(segment) or (places is not None and not len(places)):
             return places
@@ -254,8 +254,8 @@ class SweepArea:
     def _read(self, segment: Segment) -> Any:
         return self.scope.store.read(_file(segment))
 
-    def _view(self, segment: Segment) -> View:
-        view: View = self.scope.store.read(_file(segment), View.of)
+    def _view(self, segment: Segment) -> SegmentRows:
+        view: SegmentRows = self.scope.store.read(_file(segment), SegmentRows.of)
         return view
 
 

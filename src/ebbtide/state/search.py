@@ -25,7 +25,7 @@ Bound: TypeAlias = int | Ints
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SegmentRows:
     """The opened rows of a segment.
 
     ``fence`` has where the rows with each beginning of a hash start: hashes are evenly spread,
@@ -46,7 +46,7 @@ class View:
         return self.fence.nbytes
 
     @staticmethod
-    def of(batch: Any) -> View:
+    def of(batch: Any) -> SegmentRows:
         """The arrays of a stored batch, over its own memory."""
         hashes = ints(batch, HASH.name).view(np.uint64)
         times = ints(batch, FROM), ints(batch, TO), ints(batch, DIFF)
@@ -55,7 +55,7 @@ class View:
         fence = np.zeros((1 << bits) + 1, np.int32)
         posts = (hashes >> shift).astype(np.int64)
         np.cumsum(np.bincount(posts, minlength=1 << bits), out=fence[1:])
-        return View(batch, hashes, *times, fence, shift)
+        return SegmentRows(batch, hashes, *times, fence, shift)
 
     def keys(self, hashes: Hashes) -> tuple[Ints, Ints]:
         """For each hash where its rows begin, and how many there are."""
@@ -98,7 +98,9 @@ def rule_out(segment: Segment, hashes: Hashes | None) -> bool:
     return int(hashes[-1]) < segment.hash_min or int(hashes[0]) > segment.hash_max
 
 
-def overlapping(view: View, hashes: Hashes | None, since: Bound, until: Bound) -> Ints | None:
+def overlapping(
+    view: SegmentRows, hashes: Hashes | None, since: Bound, until: Bound
+) -> Ints | None:
     """The places of the keys' rows that overlap ``[since, until)``; None means all rows."""
     if hashes is None:
         return _narrowed(None, (view.valid_to > since) & (view.valid_from < until))
@@ -112,7 +114,7 @@ def overlapping(view: View, hashes: Hashes | None, since: Bound, until: Bound) -
     return _narrowed(places, mask)
 
 
-def moving(view: View, hashes: Hashes | None, since: Bound, upto: Bound) -> Ints | None:
+def moving(view: SegmentRows, hashes: Hashes | None, since: Bound, upto: Bound) -> Ints | None:
     """The places of the keys' rows that begin or end in ``[since, upto]``; None means all."""
     if hashes is None:
         return _narrowed(None, _moves(view.valid_from, view.valid_to, since, upto))
@@ -122,7 +124,7 @@ def moving(view: View, hashes: Hashes | None, since: Bound, upto: Bound) -> Ints
     return _narrowed(places, _moves(view.valid_from[places], view.valid_to[places], since, upto))
 
 
-def next_points(view: View, hashes: Hashes, after: Bound) -> Ints:
+def next_points(view: SegmentRows, hashes: Hashes, after: Bound) -> Ints:
     """For each key the first end point after ``after`` in this segment; ``inf`` if none."""
     begin, counts = view.keys(hashes)
     places = ranges(begin, counts)

@@ -13,7 +13,7 @@ from ebbtide.core.time import NEG_INF, Instant
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFile:
     """A file of the archive below the program's directory, and the rows in it.
 
     A file of None stands for rows that were counted, and written nowhere.
@@ -77,8 +77,8 @@ class StepRecord:
 
     version: int
     nows: Mapping[str, Instant] = field(default_factory=dict)
-    output: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
-    unused: tuple[Written, ...] = ()
+    output: Mapping[str, tuple[WrittenFile, ...]] = field(default_factory=dict)
+    unused: tuple[WrittenFile, ...] = ()
     kept: bool = True
     positions: Mapping[str, int] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
@@ -119,5 +119,5 @@ class StepRecord:
         return StepRecord(**known)
 
 
-def _written(files: Any) -> tuple[Written, ...]:
-    return tuple(Written(**file) for file in files)
+def _written(files: Any) -> tuple[WrittenFile, ...]:
+    return tuple(WrittenFile(**file) for file in files)

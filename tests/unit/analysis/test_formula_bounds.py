@@ -7,8 +7,8 @@ from ebbtide.analysis.formula.bounds import Conjunction
 from ebbtide.analysis.formula.dnf import NO_ROWS, NOTHING_KNOWN, Dnf
 from ebbtide.analysis.formula.formula import (
     FALSE,
-    Edge,
     Ignore,
+    Inequality,
     Not,
     between,
     both,
@@ -239,7 +239,9 @@ class TestPrinting:
 
     def test_nothing_follows_through_what_may_be_null(self) -> None:
         case = Conjunction().allowing_nulls([B])
-        case = case.extended([Edge(B, A, 0), Edge(C, B, 0), Edge(C, A, 0)]) or case
+        case = (
+            case.extended([Inequality(B, A, 0), Inequality(C, B, 0), Inequality(C, A, 0)]) or case
+        )
         assert str(case) == "a <= b and a <= c and b <= c and b may be NULL"
 
     def test_cases_are_told_apart(self) -> None:

@@ -6,9 +6,9 @@ from ebbtide.analysis.formula.formula import (
     FALSE,
     TRUE,
     And,
-    Edge,
     Formula,
     Ignore,
+    Inequality,
     Not,
     Or,
     both,
@@ -37,7 +37,7 @@ A, B, C, D = (Var("", name) for name in "abcd")
 
 def edge(target: Term, source: Term, bound: int) -> Formula:
     """``target <= source + bound``."""
-    return Edge(source, target, bound)  # type: ignore[arg-type]
+    return Inequality(source, target, bound)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

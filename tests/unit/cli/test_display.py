@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from ebbtide import Engine
-from ebbtide.cli.display import Lines, line, moment, picture, span
+from ebbtide.cli.display import StepLines, line, moment, picture, span
 from ebbtide.cli.watching import QueryProgress, SourceProgress, Watch
 from ebbtide.compile.lowering import lower
 from ebbtide.core.time import NEG_INF, instant
@@ -82,7 +82,7 @@ def test_before_anything_has_come() -> None:
 
 
 def test_lines_come_with_steps_and_not_too_often(capsys: Any) -> None:
-    lines, query = Lines(), some_progress()
+    lines, query = StepLines(), some_progress()
     for seconds in (0.0, 0.3, 0.6, 1.2, 5.0):
         query.version += seconds != 5.0
         lines.show([query], seconds, [True])

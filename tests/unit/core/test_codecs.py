@@ -6,7 +6,7 @@ from ebbtide.core.change import Change, consolidate, snapshot_equal
 from ebbtide.core.codec import flink, keyed, revision, signed, spark, temporal
 from ebbtide.core.codec.flink import FlinkChange
 from ebbtide.core.codec.keyed import Negative, Positive
-from ebbtide.core.codec.revision import Kind, Revision
+from ebbtide.core.codec.revision import Revision, RevisionKind
 from ebbtide.core.codec.signed import SignedTuple
 from ebbtide.core.codec.spark import SparkChange
 from ebbtide.core.codec.temporal import TemporalTuple
@@ -152,35 +152,43 @@ def average(changes: tuple[Change, ...]) -> float:
 def test_a_revision_is_a_replacement_over_the_same_interval() -> None:
     revisions = revision.encode(REVISED, FIRST, ISSUED)
     whole = Interval(TWO, THREE)
-    assert revisions == (Revision(Kind.REPLACEMENT, whole, old=("IBM", 75), new=("IBM", 72)),)
+    assert revisions == (
+        Revision(RevisionKind.REPLACEMENT, whole, old=("IBM", 75), new=("IBM", 72)),
+    )
     assert average(revision.decode(revisions, FIRST, ISSUED)) == 72.00
 
 
 def test_an_update_is_no_revision() -> None:
     revisions = revision.encode(UPDATED, FIRST, ISSUED)
     assert [(one.kind, one.interval) for one in revisions] == [
-        (Kind.INSERTION, Interval(TWO, HALF_PAST)),
-        (Kind.DELETION, Interval(TWO, THREE)),
-        (Kind.INSERTION, Interval(HALF_PAST, THREE)),
+        (RevisionKind.INSERTION, Interval(TWO, HALF_PAST)),
+        (RevisionKind.DELETION, Interval(TWO, THREE)),
+        (RevisionKind.INSERTION, Interval(HALF_PAST, THREE)),
     ]
     assert average(revision.decode(revisions, FIRST, ISSUED)) == 73.50
 
 
 def test_a_deletion_and_a_late_insertion() -> None:
     assert revision.encode((), FIRST, ISSUED) == (
-        Revision(Kind.DELETION, Interval(TWO, THREE), old=("IBM", 75)),
+        Revision(RevisionKind.DELETION, Interval(TWO, THREE), old=("IBM", 75)),
     )
     assert revision.encode(ISSUED, FIRST) == (
-        Revision(Kind.INSERTION, Interval(TWO, THREE), new=("IBM", 75)),
+        Revision(RevisionKind.INSERTION, Interval(TWO, THREE), new=("IBM", 75)),
     )
     assert revision.encode(ISSUED, FIRST, ISSUED) == ()
 
 
 @pytest.mark.parametrize(
     ("kind", "old", "new"),
-    [(Kind.INSERTION, (1,), (2,)), (Kind.DELETION, None, (2,)), (Kind.REPLACEMENT, None, (2,))],
+    [
+        (RevisionKind.INSERTION, (1,), (2,)),
+        (RevisionKind.DELETION, None, (2,)),
+        (RevisionKind.REPLACEMENT, None, (2,)),
+    ],
 )
-def test_a_revision_has_the_rows_that_its_kind_needs(kind: Kind, old: object, new: object) -> None:
+def test_a_revision_has_the_rows_that_its_kind_needs(
+    kind: RevisionKind, old: object, new: object
+) -> None:
     with pytest.raises(ValueError, match=kind.value):
         Revision(kind, Interval(0, 1), old, new)  # type: ignore[arg-type]
 
@@ -304,15 +312,15 @@ def test_keyed_tuples_that_nobody_could_have_encoded(sent: object, code: str) ->
     ("revisions", "code"),
     [
         (
-            [Revision(Kind.DELETION, Interval(TWO, HALF_PAST), old=("IBM", 75))],
+            [Revision(RevisionKind.DELETION, Interval(TWO, HALF_PAST), old=("IBM", 75))],
             "negative-without-positive",
         ),
         (
-            [Revision(Kind.REPLACEMENT, Interval(TWO, THREE), ("IBM", 74), ("IBM", 72))],
+            [Revision(RevisionKind.REPLACEMENT, Interval(TWO, THREE), ("IBM", 74), ("IBM", 72))],
             "negative-without-positive",
         ),
         (
-            [Revision(Kind.INSERTION, Interval(HALF_PAST, THREE), new=("IBM", 72))],
+            [Revision(RevisionKind.INSERTION, Interval(HALF_PAST, THREE), new=("IBM", 72))],
             "key-not-unique",
         ),
     ],

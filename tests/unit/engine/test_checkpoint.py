@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.errors import StateError
-from ebbtide.spark.checkpoint import HEARTBEAT_NAME, Known, Names, agreed, source_name
+from ebbtide.spark.checkpoint import HEARTBEAT_NAME, CheckpointSources, Names, agreed, source_name
 
 FILES: dict[str, Names] = {"l": ("l",), "r": ("r",)}
 MIXED: dict[str, Names] = {"l": ("l",), "events": (None,)}
@@ -41,12 +41,12 @@ def test_names_that_look_like_escapes_are_told_apart(names: list[str]) -> None:
 
 
 def test_named_sources_change_places_and_come_and_go(tmp_path: Path) -> None:
-    assert agreed(str(tmp_path), "q", FILES) == Known(True, FILES)
+    assert agreed(str(tmp_path), "q", FILES) == CheckpointSources(True, FILES)
     root = begun(tmp_path)
     swapped = dict(reversed(FILES.items()))
     assert list(agreed(root, "q", swapped).sources) == ["r", "l"]
     more = {"new": ("n",), **FILES}
-    assert agreed(root, "q", more) == Known(True, more)
+    assert agreed(root, "q", more) == CheckpointSources(True, more)
     assert agreed(root, "q", {"new": ("n",)}).named
 
 
@@ -56,7 +56,7 @@ def test_a_source_without_a_name_freezes_the_set(tmp_path: Path) -> None:
     swapped = dict(reversed(MIXED.items()))
     assert list(agreed(str(tmp_path), "q", swapped).sources) == ["l", "events"]
     # A name that comes later cannot be used any more, and does no harm.
-    assert agreed(str(tmp_path), "q", {"l": ("l",), "events": ("e",)}) == Known(
+    assert agreed(str(tmp_path), "q", {"l": ("l",), "events": ("e",)}) == CheckpointSources(
         False, {"l": ("l",), "events": ("e",)}
     )
 
@@ -98,7 +98,7 @@ def test_before_the_first_step_nothing_is_settled(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_older_than_names_goes_by_order(tmp_path: Path) -> None:
-    assert agreed(begun(tmp_path), "q", FILES) == Known(False, FILES)
+    assert agreed(begun(tmp_path), "q", FILES) == CheckpointSources(False, FILES)
     assert refused(tmp_path, {**FILES, "more": ("m",)}).code == "sources-frozen"
 
 

@@ -10,13 +10,13 @@ from ebbtide.errors import StateError
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.lock import Claim
 from ebbtide.store.manifest import Manifest, Manifests
-from ebbtide.store.record import StepRecord, Written
+from ebbtide.store.record import StepRecord, WrittenFile
 
 STEP = StepRecord(
     version=0,
     nows={"q": 5},
-    output={"q": (Written("output/q/0-0-ab.parquet", 1),)},
-    unused=(Written("unused/0-0-cd.parquet", 1),),
+    output={"q": (WrittenFile("output/q/0-0-ab.parquet", 1),)},
+    unused=(WrittenFile("unused/0-0-cd.parquet", 1),),
 )
 
 

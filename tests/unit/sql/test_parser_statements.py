@@ -14,10 +14,10 @@ from ebbtide.sql.syntax import (
     CreateView,
     Drop,
     Emit,
+    EntryKind,
     Explain,
     Files,
     InsertInto,
-    Kind,
     Name,
     Period,
     Progress,
@@ -163,7 +163,7 @@ def test_columns() -> None:
 
 def test_names_keep_their_case_and_lose_their_quotes() -> None:
     (found,) = parse("DROP TABLE `My Table`")
-    assert found == Drop(Kind.TABLE, name("My Table"), False, NOWHERE)
+    assert found == Drop(EntryKind.TABLE, name("My Table"), False, NOWHERE)
     assert sql(found) == "DROP TABLE `My Table`"
 
 
@@ -188,8 +188,8 @@ def test_the_other_statements() -> None:
     assert isinstance(explain, Explain)
     assert explain.json
     assert isinstance(explain.query, Query)
-    assert show == Show(Kind.QUERY, NOWHERE)
-    assert drop == Drop(Kind.VIEW, name("v"), True, NOWHERE)
+    assert show == Show(EntryKind.QUERY, NOWHERE)
+    assert drop == Drop(EntryKind.VIEW, name("v"), True, NOWHERE)
 
 
 def test_spans_of_declarations() -> None:

@@ -15,7 +15,7 @@ from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.store import DirectoryStore, Scope
 from ebbtide.store.manifest import Manifest, Manifests, name_of
-from ebbtide.store.record import Came, OperatorCounts, SourceCounts, StepRecord, Written
+from ebbtide.store.record import Came, OperatorCounts, SourceCounts, StepRecord, WrittenFile
 
 SCHEMA = batch_schema([pa.int64()])
 LAYOUT = Layout("input", SCHEMA, (0,))
@@ -115,8 +115,8 @@ def test_what_a_step_did_comes_back_as_it_was(manifests: Manifests) -> None:
     record = StepRecord(
         version=0,
         nows={"means": 5},
-        output={"means": (Written("output/means/0-0-ab.parquet", 3), Written(None, 2))},
-        unused=(Written("unused/0-0-cd.parquet", 1),),
+        output={"means": (WrittenFile("output/means/0-0-ab.parquet", 3), WrittenFile(None, 2))},
+        unused=(WrittenFile("unused/0-0-cd.parquet", 1),),
         positions={"s": 17},
         places={"s": 3},
         came={"s": Came(4, 1, -2)},

@@ -21,7 +21,7 @@ from operator import gt
 from typing import cast
 
 from ebbtide.analysis.formula import describe
-from ebbtide.analysis.formula.formula import Edge
+from ebbtide.analysis.formula.formula import Inequality
 from ebbtide.analysis.formula.matrix import Row, Rows, closed, passed, picked, tightened
 from ebbtide.analysis.formula.points import chain, definition, order, root
 from ebbtide.analysis.formula.presence import NO_VARIABLES
@@ -62,12 +62,12 @@ class Conjunction:
         return frozenset(filter(None, map(root, self.points))) | self.absent | self.optional
 
     @property
-    def edges(self) -> Iterator[Edge]:
+    def edges(self) -> Iterator[Inequality]:
         """Every bound, derived ones included."""
         for source, row in zip(self.points, self.rows, strict=True):
             for target, bound in zip(self.points, row, strict=True):
                 if bound < inf and source != target:
-                    yield Edge(source, target, int(bound))
+                    yield Inequality(source, target, int(bound))
 
     def dist(self, w: Point, v: Point) -> Duration:
         """The largest ``v - w``; INF if there is none, NEG_INF if only ``v`` is absent."""
@@ -86,7 +86,7 @@ class Conjunction:
         """Whether the variable is neither absent nor optional."""
         return variable not in self.absent and variable not in self.optional
 
-    def extended(self, edges: Iterable[Edge]) -> Conjunction | None:
+    def extended(self, edges: Iterable[Inequality]) -> Conjunction | None:
         """With more bounds, None if they contradict; bounds of absent variables say nothing."""
         wanted = [edge for edge in edges if not self._is_void(edge)]
         grown = self._over(end for edge in wanted for end in (edge.source, edge.target))
@@ -225,7 +225,7 @@ class Conjunction:
     def _through(self) -> list[bool]:
         return [root(point) not in self.optional for point in self.points]
 
-    def _is_void(self, edge: Edge) -> bool:
+    def _is_void(self, edge: Inequality) -> bool:
         return root(edge.source) in self.absent or root(edge.target) in self.absent
 
     def _over(self, more: Iterable[Point]) -> Conjunction:

@@ -27,9 +27,9 @@ from ebbtide.analysis.formula.formula import (
     And,
     AnyFormula,
     Compare,
-    Edge,
     Formula,
     Ignore,
+    Inequality,
     Not,
     Op,
     Or,
@@ -150,7 +150,7 @@ def _refinement(node: Formula, below: tuple[Refine, ...]) -> Refine:
             return lambda case: (case,) if value else ()
         case Compare(op, left, right):
             return lambda case: _compared(case, op, left, right)
-        case Edge() as edge:
+        case Inequality() as edge:
             return lambda case: _maybe(case.extended((edge,)))
         case Ignore(variable):
             return lambda case: (case.ignoring((variable,)),)
@@ -222,16 +222,16 @@ def _split(case: Conjunction, op: Op, left: Term, right: Term) -> Iterable[Conju
             yield found
 
 
-def _alternatives(formula: Formula) -> Iterable[tuple[Edge, ...]]:
+def _alternatives(formula: Formula) -> Iterable[tuple[Inequality, ...]]:
     """A formula of edges as a disjunction of conjunctions."""
 
     def step(
-        node: Formula, below: tuple[tuple[tuple[Edge, ...], ...], ...]
-    ) -> tuple[tuple[Edge, ...], ...]:
+        node: Formula, below: tuple[tuple[tuple[Inequality, ...], ...], ...]
+    ) -> tuple[tuple[Inequality, ...], ...]:
         match node:
             case Truth(value):
                 return ((),) if value else ()
-            case Edge():
+            case Inequality():
                 return ((node,),)
             case Or():
                 return tuple(edges for part in below for edges in part)

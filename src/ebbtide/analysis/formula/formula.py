@@ -99,7 +99,7 @@ class Compare(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Edge(Formula):
+class Inequality(Formula):
     """``target <= source + bound``: what comparisons are made of."""
 
     source: Point
@@ -135,7 +135,7 @@ class Not(Formula):
     part: Formula
 
 
-AnyFormula: TypeAlias = Truth | Compare | Edge | Ignore | And | Or | Not
+AnyFormula: TypeAlias = Truth | Compare | Inequality | Ignore | And | Or | Not
 
 
 def compare(left: Operand, op: str, right: Operand) -> Compare:
@@ -168,7 +168,7 @@ def formula_variables(formula: Formula) -> frozenset[Var]:
     found: set[Var] = {atom.variable for atom in find(formula, Ignore)}
     for comparison in find(formula, Compare):
         found |= variables(comparison.left) | variables(comparison.right)
-    for edge in find(formula, Edge):
+    for edge in find(formula, Inequality):
         found |= variables(edge.source) | variables(edge.target)
     return frozenset(found)
 
@@ -180,9 +180,9 @@ def renamed_formula(formula: Formula, renaming: Renaming) -> Formula:
         match node:
             case Compare(op, left, right):
                 return Compare(op, renamed(left, renaming), renamed(right, renaming))
-            case Edge(source, target, bound):
+            case Inequality(source, target, bound):
                 ends = renamed(source, renaming), renamed(target, renaming)
-                return Edge(cast(Point, ends[0]), cast(Point, ends[1]), bound)
+                return Inequality(cast(Point, ends[0]), cast(Point, ends[1]), bound)
             case Ignore(variable):
                 return Ignore(renaming.get(variable, variable))
             case _:
@@ -208,7 +208,7 @@ def holds(formula: Formula, times: Times) -> bool | None:
             case Compare(op, left, right):
                 a, b = evaluate(left, times), evaluate(right, times)
                 return None if a is None or b is None else _MEANINGS[op](a, b)
-            case Edge(source, target, bound):
+            case Inequality(source, target, bound):
                 a, b = evaluate(source, times), evaluate(target, times)
                 return None if a is None or b is None else b <= shift(a, bound)
             case And():
@@ -246,11 +246,11 @@ def _text(node: Formula, below: tuple[str, ...]) -> str:
             return f"ignore({variable})"
         case Compare(op, left, right):
             return f"{left} {op} {right}"
-        case Edge(Const(zero), target, bound):
+        case Inequality(Const(zero), target, bound):
             return f"{target} <= {format_instant(zero + bound)}"
-        case Edge(source, Const(zero), bound):
+        case Inequality(source, Const(zero), bound):
             return f"{format_instant(zero - bound)} <= {source}"
-        case Edge(source, target, bound):
+        case Inequality(source, target, bound):
             return at_most(str(target), str(source), bound)
         case And():
             return joined("and", below, "true")

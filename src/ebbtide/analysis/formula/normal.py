@@ -25,9 +25,9 @@ from ebbtide.analysis.formula.formula import (
     And,
     AnyFormula,
     Compare,
-    Edge,
     Formula,
     Ignore,
+    Inequality,
     Not,
     Op,
     Or,
@@ -93,8 +93,8 @@ def negation_normal(formula: Formula) -> Formula:
                 return (TRUE, FALSE) if value else (FALSE, TRUE)
             case Compare(op, left, right):
                 return node, Compare(op.negation, left, right)
-            case Edge(source, target, bound):
-                return node, Edge(target, source, -bound - 1)
+            case Inequality(source, target, bound):
+                return node, Inequality(target, source, -bound - 1)
             case Ignore():
                 return node, Not(node)
             case And():
@@ -208,7 +208,7 @@ def _edge(target: Point, before: Duration, source: Point, after: Duration) -> Fo
         return TRUE
     # Both ends are multiples of the common grid, so their difference is one too.
     common = gcd(_grid(target), _grid(source))
-    return Edge(source, target, floor_to(after - before, common))
+    return Inequality(source, target, floor_to(after - before, common))
 
 
 def _grid(point: Point) -> Duration:

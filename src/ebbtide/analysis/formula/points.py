@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from ebbtide.analysis.formula.formula import Edge
+from ebbtide.analysis.formula.formula import Inequality
 from ebbtide.analysis.formula.terms import Const, Floor, Plus, Point, Term, Var
 
 
@@ -32,13 +32,13 @@ def chain(point: Point) -> Iterator[Point]:
         yield point
 
 
-def definition(rounding: Floor) -> tuple[Edge, Edge]:
+def definition(rounding: Floor) -> tuple[Inequality, Inequality]:
     """What rounding down means, as an upper and a lower bound."""
     shifted = cast(Plus, rounding.term)
     base = cast(Point, shifted.term)
     return (
-        Edge(base, rounding, shifted.by),
-        Edge(rounding, base, rounding.grid - 1 - shifted.by),
+        Inequality(base, rounding, shifted.by),
+        Inequality(rounding, base, rounding.grid - 1 - shifted.by),
     )
 
 

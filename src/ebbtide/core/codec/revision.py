@@ -27,7 +27,7 @@ from ebbtide.core.values import Row, row_key
 from ebbtide.errors import QueryError, SourceError
 
 
-class Kind(Enum):
+class RevisionKind(Enum):
     """What a revision does to a tuple."""
 
     DELETION = "deletion"
@@ -39,13 +39,16 @@ class Kind(Enum):
 class Revision:
     """A correction: ``old`` is the row that was wrong, ``new`` the one that is right."""
 
-    kind: Kind
+    kind: RevisionKind
     interval: Interval
     old: Row | None = None
     new: Row | None = None
 
     def __post_init__(self) -> None:
-        has_old, has_new = self.kind is not Kind.INSERTION, self.kind is not Kind.DELETION
+        has_old, has_new = (
+            self.kind is not RevisionKind.INSERTION,
+            self.kind is not RevisionKind.DELETION,
+        )
         if (self.old is not None, self.new is not None) != (has_old, has_new):
             raise ValueError(f"{self.kind.value} with old {self.old} and new {self.new}")
 
@@ -62,12 +65,12 @@ def encode(
     for name, old in wrong.items():
         new = right.get(name)
         if new is None:
-            revisions.append(Revision(Kind.DELETION, name[1], old=old))
+            revisions.append(Revision(RevisionKind.DELETION, name[1], old=old))
         elif new != old:
-            revisions.append(Revision(Kind.REPLACEMENT, name[1], old=old, new=new))
+            revisions.append(Revision(RevisionKind.REPLACEMENT, name[1], old=old, new=new))
     for name, new in right.items():
         if name not in wrong:
-            revisions.append(Revision(Kind.INSERTION, name[1], new=new))
+            revisions.append(Revision(RevisionKind.INSERTION, name[1], new=new))
     return tuple(sorted(revisions, key=_order))
 
 
@@ -104,5 +107,5 @@ def _tuples(changes: Iterable[Change], key: Key, family: type[QueryError | Sourc
 def _order(revision: Revision) -> tuple[object, ...]:
     interval = revision.interval
     row = revision.old if revision.old is not None else revision.new
-    kinds = tuple(Kind)
+    kinds = tuple(RevisionKind)
     return (interval.valid_from, interval.valid_to, kinds.index(revision.kind), row_key(row or ()))

@@ -28,7 +28,7 @@ from ebbtide.kernels.aggregates.folding import Last, folded
 from ebbtide.kernels.aggregates.interpolation import between, places, places_of_values
 from ebbtide.kernels.aggregates.moments import result_of, values_of
 from ebbtide.kernels.aggregates.selection import at_places, counts
-from ebbtide.kernels.sweeps.spans import Events, Marks, Spans, distinct, events_of
+from ebbtide.kernels.sweeps.spans import Marks, SpanEvents, Spans, distinct, events_of
 from ebbtide.state.arrays import Ints, Mask
 from ebbtide.state.columns import column, ranks
 
@@ -105,7 +105,7 @@ class Sweep:
 
 
 def swept(
-    plan: Ints, start: Accumulators, sign: int, events: Events, spans: Spans, values: Values
+    plan: Ints, start: Accumulators, sign: int, events: SpanEvents, spans: Spans, values: Values
 ) -> Any:
     """The accumulators at the marks of the events; ``start`` is moved along."""
     arrays = (values.present, values.low, values.high, values.real)

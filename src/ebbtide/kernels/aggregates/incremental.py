@@ -40,7 +40,7 @@ from ebbtide.kernels.aggregates.totals import add_endless, from_column, to_colum
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.sweeps.end_points import next_stored
 from ebbtide.kernels.sweeps.rederivation import inputs_after
-from ebbtide.kernels.sweeps.region import Region, all_rows, is_unclear, region_of, touched_rows
+from ebbtide.kernels.sweeps.region import TouchedRows, all_rows, is_unclear, region_of, touched_rows
 from ebbtide.kernels.sweeps.spans import Marks, Spans, events_of
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Hashes, Ints, Mask, order_by
@@ -69,7 +69,7 @@ def move(
     older = tuple(area.latest(touched.hashes) for area in kept)
     others = (emitted.probe(touched.hashes, touched.since), *older)
     region = region_of(keys, changes, stored, others, touched, turning, times)
-    sums = Sums(region, moments, times, folds)
+    sums = RegionSums(region, moments, times, folds)
     unclear = _read_again(calls, region, times)
     rows = all_rows(sums.doubtful | unclear, stored, region)
     values, written = _values(calls, region, sums, unclear, rows, tuple(kept[1:]), times)
@@ -100,7 +100,7 @@ def _in_key_order(changes: Batch, area: SweepArea) -> Batch:
     return changes.take(pa.array(order)).combine_chunks()
 
 
-def _read_again(calls: tuple[Call, ...], region: Region, times: Times) -> Mask:
+def _read_again(calls: tuple[Call, ...], region: TouchedRows, times: Times) -> Mask:
     """Groups of which a call needs all valid rows."""
     choices = [call for call in calls if call.is_choice]
     if any(call.ordered for call in choices):
@@ -112,8 +112,8 @@ def _read_again(calls: tuple[Call, ...], region: Region, times: Times) -> Mask:
 
 def _values(
     calls: tuple[Call, ...],
-    region: Region,
-    sums: Sums,
+    region: TouchedRows,
+    sums: RegionSums,
     unclear: Mask,
     rows: tuple[Batch, Spans] | None,
     heirs: tuple[SweepArea, ...],
@@ -152,7 +152,7 @@ def _values(
     return columns, written
 
 
-def _coming(region: Region, groups: Mask, times: Times) -> Spans:
+def _coming(region: TouchedRows, groups: Mask, times: Times) -> Spans:
     """New rows, and stored ones that begin after ``before``, of some groups."""
     spans = region.spans
     new = np.arange(len(spans.rows)) >= region.stored
@@ -163,11 +163,11 @@ def _some(candidates: Any, groups: Mask) -> Any:
     return candidates._replace(spans=candidates.spans.chosen(groups[candidates.spans.groups]))
 
 
-class Sums:
+class RegionSums:
     """The accumulators of a region: at its marks, and after it."""
 
     def __init__(
-        self, region: Region, moments: tuple[Moment, ...], times: Times, folds: bool
+        self, region: TouchedRows, moments: tuple[Moment, ...], times: Times, folds: bool
     ) -> None:
         self.region, self.moments = region, moments
         values = values_of(region.table, moments)
@@ -206,7 +206,7 @@ class Sums:
         return Rows(*found, self.region.since, self.moments, self.totals)
 
 
-def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
+def _start(region: TouchedRows, moments: tuple[Moment, ...]) -> Accumulators:
     """The accumulators at ``before``."""
     result = Accumulators.zeros(region.groups.count, moments)
     numbers, table = region.groups.numbers[2], region.others[1].changes
@@ -219,7 +219,7 @@ def _start(region: Region, moments: tuple[Moment, ...]) -> Accumulators:
     return result
 
 
-def _totals(region: Region, moments: tuple[Moment, ...]) -> dict[int, Hashes]:
+def _totals(region: TouchedRows, moments: tuple[Moment, ...]) -> dict[int, Hashes]:
     """The totals before the step, for each moment of doubles."""
     numbers, table = region.groups.numbers[2], region.others[1].changes
     at = region.groups.keys.num_columns + 1 + sum(m.wholes + m.reals for m in moments)
@@ -236,7 +236,7 @@ def _word(table: Batch, index: int) -> Ints:
     return ints(table, table.schema.field(index).name)
 
 
-def _lines(area: SweepArea, region: Region, sums: Sums) -> tuple[Batch, Hashes]:
+def _lines(area: SweepArea, region: TouchedRows, sums: RegionSums) -> tuple[Batch, Hashes]:
     """The accumulators to be kept; a group without rows is gone, if it was there."""
     known = np.zeros(region.groups.count, np.bool_)
     known[region.groups.numbers[2]] = True

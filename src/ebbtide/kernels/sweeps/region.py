@@ -22,7 +22,7 @@ from ebbtide.state.batch import FROM, TO, concat, where
 from ebbtide.state.columns import ints
 
 
-class Region(NamedTuple):
+class TouchedRows(NamedTuple):
     """Stored rows and then new changes of the touched groups, numbered, and older findings.
 
     ``others`` are what was found in the areas that are keyed by the group: emitted rows,
@@ -73,7 +73,7 @@ def region_of(
     touched: Touched,
     turning: Found,
     times: Times,
-) -> Region:
+) -> TouchedRows:
     """The touched groups; those with late changes reach back to the first of them."""
     # What is there from -inf on is in the accumulators, and never begins.
     late = (touched.since <= times.before) & (times.before > NEG_INF)
@@ -93,10 +93,10 @@ def region_of(
         [hashes, *(found.hashes for found in others)],
     )
     since = touched.since_of(groups.hashes) if keys else touched.since[:1]
-    return Region(changes, table, groups, since, others)
+    return TouchedRows(changes, table, groups, since, others)
 
 
-def all_rows(groups: Mask, stored: SweepArea, region: Region) -> tuple[Batch, Spans] | None:
+def all_rows(groups: Mask, stored: SweepArea, region: TouchedRows) -> tuple[Batch, Spans] | None:
     """All valid rows of some groups, stored and new, net; None if no group is asked for."""
     if not groups.any():
         return None
@@ -113,7 +113,7 @@ def all_rows(groups: Mask, stored: SweepArea, region: Region) -> tuple[Batch, Sp
     return table, spans_of(table, everything[known], region.since)
 
 
-def is_unclear(region: Region, before: Instant, now: Instant) -> Mask:
+def is_unclear(region: TouchedRows, before: Instant, now: Instant) -> Mask:
     """Groups in which something is taken away, now or at an instant of ``(before, now]``."""
     spans = region.spans
     old = np.arange(len(spans.rows)) < region.stored

@@ -42,7 +42,7 @@ class Marks(NamedTuple):
     at: Ints
 
 
-class Events(NamedTuple):
+class SpanEvents(NamedTuple):
     """Beginnings and ends of spans by group and time.
 
     ``ids`` are ``2 * span`` for a beginning, ``2 * span + 1`` for an end, and more for no span.
@@ -53,11 +53,11 @@ class Events(NamedTuple):
     last: Ints
     marks: Marks
 
-    def to_the_end(self) -> Events:
+    def to_the_end(self) -> SpanEvents:
         """The same with one mark per group, after all of its events."""
         groups = self.marks.groups
         final = np.append(groups[1:] != groups[:-1], len(groups) > 0)[: len(groups)]
-        return Events(self.ids, self.last[final], Marks(*(part[final] for part in self.marks)))
+        return SpanEvents(self.ids, self.last[final], Marks(*(part[final] for part in self.marks)))
 
 
 def spans_of_changes(table: Any, groups: Ints) -> Spans:
@@ -135,7 +135,7 @@ def marks_of(spans: Spans, since: Ints, now: Instant) -> Marks:
     return Marks(groups[new], at[new])
 
 
-def events_of(spans: Spans, since: Ints, upto: Instant, marks: Marks, values: Values) -> Events:
+def events_of(spans: Spans, since: Ints, upto: Instant, marks: Marks, values: Values) -> SpanEvents:
     """What begins or ends from each group's ``since`` up to an instant, and the given marks.
 
     Events of one instant are in an order that depends on their values alone, if these are rounded.
@@ -145,7 +145,7 @@ def events_of(spans: Spans, since: Ints, upto: Instant, marks: Marks, values: Va
     ids, last, mark_groups, mark_at = _in_order(ids, groups, at, order)
     if len(values.real):
         _sort_ties(ids, last, spans, values)
-    return Events(ids, last, Marks(mark_groups, mark_at))
+    return SpanEvents(ids, last, Marks(mark_groups, mark_at))
 
 
 def _sort_ties(ids: Ints, last: Ints, spans: Spans, values: Values) -> None:

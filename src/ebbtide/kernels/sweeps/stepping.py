@@ -35,7 +35,7 @@ class Steps(NamedTuple):
     words: Ints
 
 
-class Difference(NamedTuple):
+class SegmentDifference(NamedTuple):
     """Changes; ``source`` is the new step that each has its words from, or ``~`` the emitted."""
 
     groups: Ints
@@ -53,9 +53,9 @@ def emitted_steps(groups: Ints, starts: Ints, ends: Ints, diff: Ints, words: Int
     return Steps(*_unfolded(both[order], at[order], order, diff, words))
 
 
-def difference(new: Steps, until: Ints, old: Steps) -> Difference:
+def difference(new: Steps, until: Ints, old: Steps) -> SegmentDifference:
     """From ``old`` to ``new``; the new function of a group ends at its ``until``."""
-    return Difference(*_difference(*new, until, *old))
+    return SegmentDifference(*_difference(*new, until, *old))
 
 
 @njit(cache=True)

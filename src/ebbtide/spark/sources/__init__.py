@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.core.declaration import Declaration
 
 
-class Source(Protocol):
+class FileFormat(Protocol):
     """A format of files."""
 
     word: ClassVar[str]
@@ -73,11 +73,11 @@ def check_files(name: str, files: FileSource) -> None:
         )
 
 
-def source_of(word: str) -> Source:
+def source_of(word: str) -> FileFormat:
     """The format of a word that is known."""
     module = import_module(f"{__name__}.{word}")
     (source,) = (c for c in vars(module).values() if getattr(c, "word", None) == word)
-    made: Source = source()
+    made: FileFormat = source()
     return made
 
 

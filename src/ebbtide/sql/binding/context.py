@@ -23,7 +23,7 @@ from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.spans import span_of
 from ebbtide.sql.written import Written
 
-__all__ = ["Bound", "Context", "Names", "Place", "context_for"]
+__all__ = ["BoundPlan", "Context", "Names", "Place", "context_for"]
 
 R = TypeVar("R", bound=Relation)
 
@@ -39,7 +39,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundPlan:
     """A query that has been bound: its plan, and the sources that it stands on."""
 
     plan: Relation
@@ -73,7 +73,7 @@ class Context:
     source: str
     catalog: Catalog
     names: Names
-    queries: Mapping[str, Bound] = field(default_factory=dict)
+    queries: Mapping[str, BoundPlan] = field(default_factory=dict)
     outer: Scope | None = None
     beyond: Scope | None = None
     places: list[Place] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Context:
         """The context of a query whose sources do not count among ours."""
         return replace(self, places=[])
 
-    def knowing(self, name: str, query: Bound) -> Context:
+    def knowing(self, name: str, query: BoundPlan) -> Context:
         """The context in which WITH has given a query a name."""
         return replace(self, queries={**self.queries, name.casefold(): query})
 

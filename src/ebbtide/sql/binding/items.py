@@ -15,11 +15,11 @@ from ebbtide.sql.binding.naming import unique
 from ebbtide.sql.binding.scope import Scope, Visible, meant
 from ebbtide.sql.catalog import near
 
-__all__ = ["Item", "listed"]
+__all__ = ["SelectItem", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SelectItem:
     """A column of a SELECT list, ``named`` by AS; what a star stands for is known already."""
 
     name: str
@@ -28,17 +28,17 @@ class Item:
     named: bool = False
 
 
-def listed(select: exp.Select, scope: Scope, context: Context) -> list[Item]:
+def listed(select: exp.Select, scope: Scope, context: Context) -> list[SelectItem]:
     """The columns of a SELECT list."""
-    items: list[Item] = []
+    items: list[SelectItem] = []
     for node in select.expressions:
         if isinstance(node, exp.Alias):
-            items.append(Item(node.alias, node.this, named=True))
+            items.append(SelectItem(node.alias, node.this, named=True))
         elif _is_star(node):
             shown = _expanded(node, scope, context)
-            items += [Item(visible.name, node, visible.expression) for visible in shown]
+            items += [SelectItem(visible.name, node, visible.expression) for visible in shown]
         else:
-            items.append(Item(_name(node, scope, context), node))
+            items.append(SelectItem(_name(node, scope, context), node))
     _check_names(items, select, scope, context)
     return items
 
@@ -87,7 +87,9 @@ def _name(node: exp.Expr, scope: Scope, context: Context) -> str:
     return re.sub(r"\s+", " ", context.span(node).text.strip())
 
 
-def _check_names(items: list[Item], select: exp.Select, scope: Scope, context: Context) -> None:
+def _check_names(
+    items: list[SelectItem], select: exp.Select, scope: Scope, context: Context
+) -> None:
     seen: set[str] = set()
     for item in items:
         if item.name.casefold() in seen:
@@ -108,14 +110,14 @@ def _check_names(items: list[Item], select: exp.Select, scope: Scope, context: C
         seen.add(item.name.casefold())
 
 
-def _place(item: Item, select: exp.Select, context: Context) -> Span:
+def _place(item: SelectItem, select: exp.Select, context: Context) -> Span:
     for node in select.expressions:
         if isinstance(node, exp.Alias) and node.this is item.node:
             return context.span(node)
     return context.span(item.node)
 
 
-def _spelt_out(node: exp.Expr, items: list[Item], scope: Scope, context: Context) -> str:
+def _spelt_out(node: exp.Expr, items: list[SelectItem], scope: Scope, context: Context) -> str:
     """A star as a list of columns with different names."""
     taken = [item.name for item in items if item.node is not node]
     texts = []

@@ -21,7 +21,7 @@ from ebbtide.errors import BindError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.scope import Scope, Visible, tables_of
-from ebbtide.sql.binding.sources import BindQuery, Source, aliased, bare
+from ebbtide.sql.binding.sources import BindQuery, BoundSource, aliased, bare
 
 __all__ = ["Condition", "from_clause"]
 
@@ -33,11 +33,11 @@ _NOTHING = Values(Schema(()), ((),))
 
 def from_clause(
     select: exp.Select, context: Context, bind: BindQuery, condition: Condition
-) -> Source:
+) -> BoundSource:
     """The sources of a SELECT; without FROM, one row without columns."""
     clause = select.args.get("from_")
     if clause is None:
-        return Source(_NOTHING, Scope((), context.outer))
+        return BoundSource(_NOTHING, Scope((), context.outer))
     joiner = _Joiner(context, bind, condition)
     return joiner.joined(clause.this, select.args.get("joins") or [])
 
@@ -50,9 +50,9 @@ class _Joiner:
         self.bind = bind
         self.condition = condition
 
-    def joined(self, first: exp.Expr, joins: list[exp.Join]) -> Source:
+    def joined(self, first: exp.Expr, joins: list[exp.Join]) -> BoundSource:
         """A source and what is joined to it, in order; commas last."""
-        result: Source | None = None
+        result: BoundSource | None = None
         group, comma = self.source(first), None
         for join in joins:
             if _is_comma(join):
@@ -62,7 +62,7 @@ class _Joiner:
                 group = self.join(group, join)
         return group if result is None or comma is None else self.beside(result, group, comma)
 
-    def source(self, node: exp.Expr) -> Source:
+    def source(self, node: exp.Expr) -> BoundSource:
         """A single source, or a join in parentheses."""
         if isinstance(node, nodes.Joined):
             return self.joined(node.this, node.args.get("joins") or [])
@@ -72,13 +72,13 @@ class _Joiner:
         self.context.placed(source.relation, node)
         return source
 
-    def beside(self, left: Source, right: Source, node: exp.Join) -> Source:
+    def beside(self, left: BoundSource, right: BoundSource, node: exp.Join) -> BoundSource:
         """Every pair of rows."""
         self.check_names(left.scope, right.scope, node)
         product = self.context.placed(Product(left.relation, right.relation), node)
-        return Source(product, left.scope.beside(right.scope))
+        return BoundSource(product, left.scope.beside(right.scope))
 
-    def join(self, left: Source, node: exp.Join) -> Source:
+    def join(self, left: BoundSource, node: exp.Join) -> BoundSource:
         """Two sources joined by a condition."""
         right = self.source(node.this)
         if node.kind == "CROSS":
@@ -96,9 +96,9 @@ class _Joiner:
             relation = _combined(left.relation, right.relation, predicate, node)
             self.context.placed(relation, node)
         if isinstance(relation, SemiJoin | AntiJoin):
-            return Source(relation, left.scope)
+            return BoundSource(relation, left.scope)
         scope = _merged(left.scope, right.scope, using, node.side) if using else both
-        return Source(relation, scope.refreshed(relation.schema))
+        return BoundSource(relation, scope.refreshed(relation.schema))
 
     def equal(self, left: Scope, right: Scope, names: list[exp.Identifier]) -> Expression:
         """That the columns of a name are equal on both sides."""

@@ -22,7 +22,7 @@ from ebbtide.core.types import Type
 from ebbtide.errors import BindError, InternalError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import holds_aggregate, holds_window, sort_key
-from ebbtide.sql.binding.context import Bound, Context
+from ebbtide.sql.binding.context import BoundPlan, Context
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.limits import limited, row_count
 from ebbtide.sql.binding.scalars import scalar
@@ -73,7 +73,7 @@ def _with(node: exp.Expr, context: Context) -> Context:
         if columns:
             with context.at(common.args["alias"]):
                 plan = renamed(plan, tuple(column.name for column in columns), name)
-        context = context.knowing(name, Bound(plan, tuple(inner.places)))
+        context = context.knowing(name, BoundPlan(plan, tuple(inner.places)))
     return context
 
 

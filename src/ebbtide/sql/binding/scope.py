@@ -19,7 +19,7 @@ from ebbtide.core.types import StructType
 from ebbtide.errors import BindError
 from ebbtide.sql.catalog import near
 
-__all__ = ["Found", "Scope", "Visible", "meant", "tables_of"]
+__all__ = ["FoundName", "Scope", "Visible", "meant", "tables_of"]
 
 _LISTED = 12
 """How many names an error lists."""
@@ -40,7 +40,7 @@ class Visible:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundName:
     """What a name stands for: an expression, a field in it, so many blocks further out."""
 
     expression: Expression
@@ -103,7 +103,7 @@ class Scope:
 
     # --- looking up -----------------------------------------------------------------------------
 
-    def resolve(self, parts: tuple[str, ...]) -> Found:
+    def resolve(self, parts: tuple[str, ...]) -> FoundName:
         """What a name of one or more parts stands for."""
         for depth, scope in enumerate(self.chain()):
             found = scope._matches(parts)
@@ -111,7 +111,7 @@ class Scope:
                 raise _ambiguous(".".join(parts), [visible for visible, _ in found])
             if found:
                 visible, fields = found[0]
-                return Found(visible.expression, fields, depth)
+                return FoundName(visible.expression, fields, depth)
         raise self._unknown(parts)
 
     def knows(self, name: str) -> bool:

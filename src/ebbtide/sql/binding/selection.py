@@ -30,7 +30,7 @@ from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.framing import Framing
 from ebbtide.sql.binding.grouping import Grouping
-from ebbtide.sql.binding.items import Item, listed
+from ebbtide.sql.binding.items import SelectItem, listed
 from ebbtide.sql.binding.joins import from_clause
 from ebbtide.sql.binding.limits import limited, on_selected, row_count
 from ebbtide.sql.binding.ranking import top_ranks
@@ -137,7 +137,7 @@ class Block:
                 else:
                     self.grouping.add_key(item.expression or scalar(item.node, env))
 
-    def _ordinal(self, node: exp.Expr, clause: str) -> Item | None:
+    def _ordinal(self, node: exp.Expr, clause: str) -> SelectItem | None:
         """The item of the SELECT list that a number stands for."""
         if not isinstance(node, exp.Literal) or node.is_string:
             return None

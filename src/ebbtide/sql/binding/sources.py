@@ -22,13 +22,13 @@ from ebbtide.sql.binding.scope import Scope, Visible, meant
 from ebbtide.sql.binding.windows import function_on, on_snapshot, window_on, without_window
 from ebbtide.sql.catalog import near
 
-__all__ = ["BindQuery", "Source", "aliased", "bare", "renamed", "stream"]
+__all__ = ["BindQuery", "BoundSource", "aliased", "bare", "renamed", "stream"]
 
 BindQuery = Callable[[exp.Expr, Context], Relation]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BoundSource:
     """A source in FROM: the relation, and the names that it brings."""
 
     relation: Relation
@@ -56,7 +56,7 @@ def bare(node: exp.Expr, context: Context, bind: BindQuery) -> tuple[Relation, s
     raise InternalError("unknown-node", f"{type(node).__name__} is no source")
 
 
-def aliased(relation: Relation, name: str | None, node: exp.Expr, context: Context) -> Source:
+def aliased(relation: Relation, name: str | None, node: exp.Expr, context: Context) -> BoundSource:
     """A source under its alias: the one written at the node, or else ``name``."""
     alias: exp.TableAlias | None = node.args.get("alias")
     if alias is not None and alias.this:
@@ -67,7 +67,7 @@ def aliased(relation: Relation, name: str | None, node: exp.Expr, context: Conte
             relation = renamed(relation, tuple(c.name for c in alias.columns), plan_name)
     known = Alias(relation, plan_name)
     visible = tuple(Visible(column.name, name, Ref(column)) for column in known.schema)
-    return Source(known, Scope(visible, context.outer))
+    return BoundSource(known, Scope(visible, context.outer))
 
 
 def renamed(relation: Relation, names: tuple[str, ...], alias: str) -> Relation:
