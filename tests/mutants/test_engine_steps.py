@@ -42,12 +42,12 @@ def only_above(original: Any) -> Any:
 
 
 ADMISSION = [
-    Mistake("late rows count", "local.judging:_Judging.tests", unless(Reason.LATE), "union"),
-    Mistake("late operations count", "local.judging:_Judging.tests", unless(Reason.LATE), "rows"),
-    Mistake("a row at the horizon counts", "local.judging:pc", not_strict, "join within"),
+    Mistake("late rows count", "local.entry:_Judging.tests", unless(Reason.LATE), "union"),
+    Mistake("late operations count", "local.entry:_Judging.tests", unless(Reason.LATE), "rows"),
+    Mistake("a row at the horizon counts", "local.entry:pc", not_strict, "join within"),
     Mistake(
         "operations without a key count",
-        "local.judging:_Judging.tests",
+        "local.entry:_Judging.tests",
         unless(Reason.NULL_KEY),
         "left join",
     ),

@@ -14,9 +14,9 @@ from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import EbbtideError
 from ebbtide.program.run import Run
+from ebbtide.spark.file_readers import FILE_OPTIONS, OWN_OPTIONS
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.private import stream_names
-from ebbtide.spark.reading import FILE_OPTIONS, OWN_OPTIONS
 from ebbtide.spark.session import by_names
 from ebbtide.spark.sources import source_of
 from ebbtide.sql.catalog import StreamEntry

@@ -10,7 +10,10 @@ What has no meaning is a ``BindError`` with the code ``type-mismatch``.
 from __future__ import annotations
 
 from ebbtide.algebra.casts import as_timestamp, cast, coerce
-from ebbtide.algebra.combining import (
+from ebbtide.algebra.expression import Expression
+from ebbtide.algebra.forms import FORM_MAKERS, OWN_MAKERS, plain_call, struct
+from ebbtide.algebra.functions import canonical
+from ebbtide.algebra.operand_types import (
     and_,
     arithmetic,
     between,
@@ -23,9 +26,6 @@ from ebbtide.algebra.combining import (
     not_,
     or_,
 )
-from ebbtide.algebra.expression import Expression
-from ebbtide.algebra.forms import FORM_MAKERS, OWN_MAKERS, plain_call, struct
-from ebbtide.algebra.functions import canonical
 from ebbtide.algebra.type_rules import can_cast, common_type
 
 __all__ = [

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ebbtide.algebra.casts import cast, coerce
-from ebbtide.algebra.combining import arithmetic, case, compare, exact_types, is_null, not_
 from ebbtide.algebra.expression import Call, Cast, Expression, Field, Literal, Ref
 from ebbtide.algebra.functions import FORMS, function
+from ebbtide.algebra.operand_types import arithmetic, case, compare, exact_types, is_null, not_
 from ebbtide.algebra.printing import sql, sql_round_type
 from ebbtide.core.types import (
     DATE,

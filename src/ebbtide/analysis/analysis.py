@@ -14,13 +14,13 @@ from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import keys as keys_
 from ebbtide.analysis import monotonicity as monotonicity_
 from ebbtide.analysis import size as size_
-from ebbtide.analysis.emitted import begun, kept_output
 from ebbtide.analysis.finality import Finality, finality, passed_on
 from ebbtide.analysis.formula.progress import NEVER, Bound, Value
 from ebbtide.analysis.keep import Kept, kept_inputs
 from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.analysis.output_keep import begun, kept_output
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store, stores_of
 from ebbtide.analysis.temporal.derivation import derive as derive_temporal

@@ -53,7 +53,7 @@ from ebbtide.analysis.formula.formula import Formula, both
 from ebbtide.analysis.formula.progress import Bound, Progress, fastest
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, Rule, behind
-from ebbtide.analysis.ordered import last_rows, open_sessions, rows_of_frames
+from ebbtide.analysis.ordered_keep import last_rows, open_sessions, rows_of_frames
 from ebbtide.analysis.temporal.combination import matching
 from ebbtide.analysis.temporal.edge import TO, Copy, Edge, same_row
 from ebbtide.analysis.temporal.frame import reach

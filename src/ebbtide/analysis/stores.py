@@ -39,7 +39,7 @@ from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule, be
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.monotonicity import monotonicity as monotonicity_
-from ebbtide.analysis.ordered import horizon_of
+from ebbtide.analysis.ordered_keep import horizon_of
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.size import derive as size_
 from ebbtide.analysis.temporal.edge import TO, Edge

@@ -15,11 +15,11 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
 from ebbtide.analysis.finality import Finality, When
+from ebbtide.analysis.idle_inputs import Waiting, waiting
 from ebbtide.analysis.indexes import begins_ahead
 from ebbtide.analysis.keep import held_back
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
-from ebbtide.analysis.quiet import Waiting, waiting
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store, held_store
 from ebbtide.errors import Span, TemporalError

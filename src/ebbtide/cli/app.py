@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from ebbtide.cli.failing import told
+from ebbtide.cli.error_display import told
 from ebbtide.cli.version import version_text
 
 _COMMANDS = (

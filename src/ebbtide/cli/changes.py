@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, INSTANT, ShownColumn, columns_of, format_option, show
+from ebbtide.cli.row_formats import COUNT, INSTANT, ShownColumn, columns_of, format_option, show
 
 
 @click.command("changes")

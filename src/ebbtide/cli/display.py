@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ebbtide.cli.showing import console, zone
+from ebbtide.cli.row_formats import console, zone
 from ebbtide.core.time import Instant, format_instant, is_finite
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from ebbtide.cli.watching import QueryProgress, SourceProgress
+    from ebbtide.cli.run_progress import QueryProgress, SourceProgress
 
 _EVERY = 1.0
 """Seconds between two lines about a run, at least."""

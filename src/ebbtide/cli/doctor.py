@@ -14,9 +14,9 @@ from importlib.util import find_spec
 
 import click
 
-from ebbtide.cli.failing import DONE, FAILED
+from ebbtide.cli.error_display import DONE, FAILED
 from ebbtide.cli.options import location_option
-from ebbtide.cli.showing import console
+from ebbtide.cli.row_formats import console
 from ebbtide.cli.version import version_text
 from ebbtide.config import Config
 from ebbtide.errors import EbbtideError

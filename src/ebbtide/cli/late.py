@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, TEXT, ShownColumn, format_option, show
+from ebbtide.cli.row_formats import COUNT, TEXT, ShownColumn, format_option, show
 from ebbtide.core.admission import SHOWN_COLUMNS
 from ebbtide.errors import BindError
 

@@ -64,8 +64,8 @@ def command(
     limit = None if for_ is None else seconds(for_)
     beat = None if heartbeat is None else f"{round(seconds(heartbeat) * 1000)} milliseconds"
     script = scripts.read(file)
-    from ebbtide.cli.choosing import check_location, check_sources, chosen
-    from ebbtide.cli.running import ScriptRun
+    from ebbtide.cli.query_selection import check_location, check_sources, chosen
+    from ebbtide.cli.script_run import ScriptRun
     from ebbtide.engine.engine import Engine
 
     engine = Engine(location, log=os.path.join(location, "spark.log"))
@@ -92,7 +92,7 @@ def program_name(file: str, queries: Sequence[Query]) -> str:
 def _results(queries: Sequence[Query], location: str) -> None:
     """Shows small answers, and says where the others are."""
     from ebbtide.cli.display import moment
-    from ebbtide.cli.showing import columns_of, show
+    from ebbtide.cli.row_formats import columns_of, show
 
     for query in queries:
         now = query.view.now(query.view.records())

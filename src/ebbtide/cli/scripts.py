@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ebbtide.cli.failing import ScriptError
+from ebbtide.cli.error_display import ScriptError
 from ebbtide.errors import EbbtideError
 
 SCRIPT = click.Path(exists=True, dir_okay=False, allow_dash=True)

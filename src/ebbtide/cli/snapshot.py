@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import columns_of, format_option, show, zone
+from ebbtide.cli.row_formats import columns_of, format_option, show, zone
 from ebbtide.core.time import instant
 
 

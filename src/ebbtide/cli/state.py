@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import COUNT, INSTANT, TEXT, ShownColumn, console, format_option, show
+from ebbtide.cli.row_formats import COUNT, INSTANT, TEXT, ShownColumn, console, format_option, show
 from ebbtide.core.time import NEG_INF, SECOND, Instant, is_finite
 from ebbtide.core.values import Row
 

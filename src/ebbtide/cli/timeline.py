@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli.options import location_of, location_option
-from ebbtide.cli.showing import cell, columns_of, console, zone
+from ebbtide.cli.row_formats import cell, columns_of, console, zone
 from ebbtide.core.time import NEG_INF, Instant, format_instant, instant, is_finite
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from ebbtide.dataflow.plan import Dataflow, entering_sources
 from ebbtide.dataflow.shard import Shard
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.dataflow.tasks import StageTask, unused_rows
-from ebbtide.local.judging import judge
+from ebbtide.local.entry import judge
 from ebbtide.state.batch import batch_schema, concat, key_hash
 from ebbtide.state.types import arrow_type
 

@@ -18,7 +18,7 @@ from ebbtide.spark import answers
 from ebbtide.spark.arrivals import arrivals_of, arrow_arrivals
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import sinking, translated
-from ebbtide.spark.rows_at_hand import fed_table, given_table
+from ebbtide.spark.rows_in_memory import fed_table, given_table
 from ebbtide.spark.session import start_spark, step_settings
 from ebbtide.spark.sources import open_files
 from ebbtide.spark.transport import SparkTransport

@@ -18,8 +18,8 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
 from ebbtide.plan_text.plan_sql import plan_sql
 from ebbtide.sql.catalog import Catalog
+from ebbtide.sql.operator_spans import Written
 from ebbtide.sql.syntax import Emit
-from ebbtide.sql.written import Written
 
 __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "Declared"]
 

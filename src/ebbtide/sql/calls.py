@@ -14,8 +14,8 @@ from sqlglot.tokenizer_core import TokenType
 from ebbtide.sql import refusals
 from ebbtide.sql.durations import DurationReader
 from ebbtide.sql.nodes import Call, CeilTo, FloorTo
-from ebbtide.sql.reading import located
 from ebbtide.sql.spans import mark, marked
+from ebbtide.sql.token_reader import located
 from ebbtide.sql.types import unknown_type
 
 __all__ = ["CallParser"]

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ebbtide.core import time
 from ebbtide.errors import ParseError, QueryError, Span
 from ebbtide.sql.nodes import Duration
-from ebbtide.sql.reading import Reader, located
+from ebbtide.sql.token_reader import Reader, located
 
 __all__ = ["DurationReader"]
 

@@ -5,7 +5,7 @@ import re
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
-from ebbtide.sql.reading import Reader
+from ebbtide.sql.token_reader import Reader
 
 __all__ = ["binary", "fraction", "number", "text"]
 

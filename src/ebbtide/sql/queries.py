@@ -12,10 +12,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import Span
 from ebbtide.sql import nodes, refusals
-from ebbtide.sql.reading import located
 from ebbtide.sql.refusals import Refusal
 from ebbtide.sql.sources import SourceParser
 from ebbtide.sql.spans import focus, mark
+from ebbtide.sql.token_reader import located
 
 __all__ = ["QueryParser"]
 

@@ -12,8 +12,8 @@ from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.sql import literals
 from ebbtide.sql.calls import CallParser
-from ebbtide.sql.reading import located
 from ebbtide.sql.spans import marked
+from ebbtide.sql.token_reader import located
 
 __all__ = ["ScalarParser"]
 

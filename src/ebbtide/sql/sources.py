@@ -16,9 +16,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
-from ebbtide.sql.reading import located
 from ebbtide.sql.scalars import ScalarParser
 from ebbtide.sql.spans import mark
+from ebbtide.sql.token_reader import located
 
 __all__ = ["SourceParser"]
 

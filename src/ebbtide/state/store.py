@@ -23,7 +23,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from ebbtide.errors import StateError
-from ebbtide.state.opened import Key, Opened, OpenedFiles, Prepare, identity
+from ebbtide.state.open_files import Key, Opened, OpenedFiles, Prepare, identity
 
 TEMPORARY = ".tmp"
 _OPEN_FILES = 1024

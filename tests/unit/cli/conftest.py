@@ -10,7 +10,7 @@ from cli_story import SCRIPT, STEPS
 from commands import Command, Said
 from ebbtide import Engine
 from ebbtide.cli.app import ebbtide
-from ebbtide.cli.failing import told
+from ebbtide.cli.error_display import told
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ebbtide import Engine
 from ebbtide.cli.display import StepLines, line, moment, picture, span
-from ebbtide.cli.watching import QueryProgress, SourceProgress, Watch
+from ebbtide.cli.run_progress import QueryProgress, SourceProgress, Watch
 from ebbtide.compile.lowering import lower
 from ebbtide.core.time import NEG_INF, instant
 

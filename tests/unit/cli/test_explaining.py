@@ -58,7 +58,7 @@ def test_a_query_that_may_not_run_is_explained(script: Path, command: Command) -
 QUICK = """
 import sys
 from ebbtide.cli.app import ebbtide
-from ebbtide.cli.failing import told
+from ebbtide.cli.error_display import told
 for words in ("--version", "--help", "run --help", "explain highway.sql"):
     assert told(ebbtide, words.split()) == 0, words
 heavy = ("numba", "numpy", "pandas", "pyarrow", "pyspark")

@@ -115,7 +115,7 @@ def test_a_lost_or_damaged_file_is_told(location: Path, command: Command) -> Non
 WITHOUT_SPARK = """
 import sys
 from ebbtide.cli.app import ebbtide
-from ebbtide.cli.failing import told
+from ebbtide.cli.error_display import told
 for words in ("snapshot means", "changes means", "late traffic", "timeline means", "state"):
     assert told(ebbtide, words.split()) == 0, words
 print(*[name for name in ("pyspark", "py4j") if name in sys.modules], file=sys.stderr)

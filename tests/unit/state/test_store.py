@@ -11,7 +11,7 @@ from pyarrow import fs
 
 from ebbtide.errors import StateError
 from ebbtide.state import store as module
-from ebbtide.state.opened import OpenedFiles
+from ebbtide.state.open_files import OpenedFiles
 from ebbtide.state.store import DirectoryStore, File, MemoryStore
 
 BATCH = pa.RecordBatch.from_pydict({"a": [1, 2, 3], "b": ["x", None, "z"]})

@@ -27,8 +27,8 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.time import instant, is_finite
 from ebbtide.core.types import TimestampType, Type
 from ebbtide.errors import QueryError, SourceError
+from ebbtide.spark.file_readers import FILE_OPTIONS, declared_columns, read
 from ebbtide.spark.private import is_local
-from ebbtide.spark.reading import FILE_OPTIONS, declared_columns, read
 from ebbtide.spark.types import border_type
 
 if TYPE_CHECKING:

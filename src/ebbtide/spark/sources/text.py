@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ebbtide.core.types import StringType
 from ebbtide.errors import QueryError
-from ebbtide.spark.reading import FILE_OPTIONS, read
+from ebbtide.spark.file_readers import FILE_OPTIONS, read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -20,8 +20,8 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.errors import EbbtideError, Span
 from ebbtide.sql.binding.scope import Scope
 from ebbtide.sql.catalog import Catalog
+from ebbtide.sql.operator_spans import Written
 from ebbtide.sql.spans import span_of
-from ebbtide.sql.written import Written
 
 __all__ = ["BoundPlan", "Context", "Names", "Place", "context_for"]
 

@@ -118,7 +118,7 @@ def _unexpected(error: Exception) -> str:
 def _say(text: str, code: int) -> int:
     from rich.text import Text
 
-    from ebbtide.cli.showing import console
+    from ebbtide.cli.row_formats import console
 
     shown = Text(text)
     shown.stylize("bold red", 0, text.find(":") + 1)

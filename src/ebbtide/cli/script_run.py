@@ -16,8 +16,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.cli.display import Display, display
-from ebbtide.cli.failing import DONE, INTERRUPTED, LOG
-from ebbtide.cli.watching import Watch
+from ebbtide.cli.error_display import DONE, INTERRUPTED, LOG
+from ebbtide.cli.run_progress import Watch
 from ebbtide.errors import EbbtideError
 from ebbtide.store.journal import Journal
 

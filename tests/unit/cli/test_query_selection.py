@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide import Engine
-from ebbtide.cli.choosing import chosen
+from ebbtide.cli.query_selection import chosen
 from ebbtide.cli.run import seconds
 from ebbtide.cli.scripts import Script
 from ebbtide.errors import QueryError
