@@ -29,7 +29,7 @@ from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.keep import ended_by
-from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.state.store import DirectoryStore, WriteScope
 
 ROWS, KEYS, WINDOW, STEP = 100_000, 1000, 5 * MINUTE, MINUTE
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
@@ -57,7 +57,7 @@ def run(function: str, late_us: int, steps: int) -> dict[str, Any]:
             changes = batch(chance, step, late_us)
             rows.append(changes)
             now = int(changes.column("valid_from").to_numpy().max())
-            scoped = tuple(area.at(Scope(store, "aggregate", 0, step)) for area in areas)
+            scoped = tuple(area.at(WriteScope(store, "aggregate", 0, step)) for area in areas)
             start = time.perf_counter(), time.thread_time()
             keep = ended_by(now - late_us - 1)
             times = Times(before, now, (keep,), output=keep)

@@ -42,7 +42,7 @@ from ebbtide.kernels.kernel import Kernel
 from ebbtide.reference import apply
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, key_hash, to_changes, where
-from ebbtide.state.store import MemoryStore, Scope
+from ebbtide.state.store import MemoryStore, WriteScope
 
 SHARDS = (1, 1, 2, 2, 7)
 
@@ -225,7 +225,8 @@ class Run:
         self.stores = [MemoryStore() for _ in range(shards)]
         layouts = self.kernel.areas(self.schemas)
         self.areas = [
-            tuple(SweepArea(layout, Scope(store)) for layout in layouts) for store in self.stores
+            tuple(SweepArea(layout, WriteScope(store)) for layout in layouts)
+            for store in self.stores
         ]
 
     @property

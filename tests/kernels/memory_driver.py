@@ -29,7 +29,7 @@ from ebbtide.kernels.operators.join import Join
 from ebbtide.state import store as opening
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
-from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.state.store import DirectoryStore, WriteScope
 from kernels.rules import times_of
 
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
@@ -57,13 +57,13 @@ class Stepping:
         self.kernel, self.inputs = KERNELS[name]
         layouts = self.kernel.areas((SCHEMA,) * self.inputs)
         self.areas = tuple(
-            SweepArea.restore(layout, segments, Scope(self.store))
+            SweepArea.restore(layout, segments, WriteScope(self.store))
             for layout, segments in zip(layouts, described or [[] for _ in layouts], strict=True)
         )
         self.before, self.version = NEG_INF, 0
 
     def step(self, parts: tuple[Any, ...], now: int) -> None:
-        scope = Scope(self.store, "op", 0, self.version)
+        scope = WriteScope(self.store, "op", 0, self.version)
         areas = tuple(area.at(scope) for area in self.areas)
         times = times_of(self.kernel, self.before, now, (now - 1000,) * self.inputs)
         self.areas = self.kernel.step(parts, areas, times).areas

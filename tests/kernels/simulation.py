@@ -29,7 +29,7 @@ from ebbtide.reference.evaluation import apply
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import from_changes, key_hash, to_changes
 from ebbtide.state.keep import Keep
-from ebbtide.state.store import DirectoryStore, MemoryStore, Scope
+from ebbtide.state.store import DirectoryStore, MemoryStore, WriteScope
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def run(
     keys = keys or tuple(tuple(range(len(schema) - 3)) for schema in schemas)
     store = MemoryStore() if directory is None else DirectoryStore(str(directory))
     areas = [
-        tuple(SweepArea(lay, Scope(store, "o", s, 0)) for lay in layouts) for s in range(shards)
+        tuple(SweepArea(lay, WriteScope(store, "o", s, 0)) for lay in layouts)
+        for s in range(shards)
     ]
     owner = int(key_hash(pa.table({"none": [0]}), ())[0] % np.uint64(shards))
     output: list[Change] = []
@@ -161,7 +162,7 @@ def run(
                 table.filter(pa.array(key_hash(table, key) % np.uint64(shards) == shard))
                 for table, key in zip(tables, keys, strict=True)
             )
-            scope = Scope(store, "o", shard, version)
+            scope = WriteScope(store, "o", shard, version)
             state = tuple(
                 _restored(area, layout, scope, directory)
                 for area, layout in zip(areas[shard], layouts, strict=True)
@@ -194,7 +195,7 @@ def _compact(area: SweepArea, keep: Keep) -> SweepArea:
     return merged_
 
 
-def _restored(area: SweepArea, layout: Any, scope: Scope, directory: Path | None) -> SweepArea:
+def _restored(area: SweepArea, layout: Any, scope: WriteScope, directory: Path | None) -> SweepArea:
     if directory is None:
         return area.at(scope)
     return SweepArea.restore(layout, area.describe(), scope)

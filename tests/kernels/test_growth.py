@@ -25,7 +25,7 @@ from ebbtide.kernels.sweeps.frames import Frame
 from ebbtide.kernels.sweeps.numbering import Ranking
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
-from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.state.store import DirectoryStore, WriteScope
 
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
 WINDOW = 1_000_000
@@ -60,7 +60,7 @@ class Stepping:
     def step(self, changes: Any, now: int) -> float:
         """One step; gives the processor seconds that it took."""
         if self.store is not None:
-            scope = Scope(self.store, "op", 0, self.version)
+            scope = WriteScope(self.store, "op", 0, self.version)
             self.areas = tuple(area.at(scope) for area in self.areas)
         start = time.thread_time()
         times = times_of(self.kernel, self.before, now, (now - 1000,) * self.inputs)

@@ -125,9 +125,9 @@ def _misplaced(
 
 
 def _store(runner: InProcess):
-    from ebbtide.dataflow.shard import Place
+    from ebbtide.dataflow.shard import StatePlace
 
-    return Place(runner.root, runner.version).store()
+    return StatePlace(runner.root, runner.version).store()
 
 
 def keeps(rule: StoreRule, change: Change, progress: Mapping[Bound, Instant], now: Instant) -> bool:

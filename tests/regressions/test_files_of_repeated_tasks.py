@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ebbtide.compile.stages import FromRoute
 from ebbtide.core.time import NEG_INF
-from ebbtide.dataflow.shard import Job, Place, Shard
+from ebbtide.dataflow.shard import Job, Shard, StatePlace
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.dataflow.tasks import Emission, Input, StageTask, Take, unused_rows
 from ebbtide.kernels.kernel import Times
@@ -27,7 +27,7 @@ def said(root: Path, order: list[int]) -> list[str]:
     """What a task says that gets rows in an order."""
     job = Job("output.v", Held(), Times(NEG_INF, 100))
     taken = Input((Take(FromRoute(0), None),), SCHEMA, net=True)
-    task = StageTask(Place(str(root), 0), (), (Emission("v", job, taken),), ())
+    task = StageTask(StatePlace(str(root), 0), (), (Emission("v", job, taken),), ())
     rows = [(i % 3, [str(i)], i, i + 1 + i % 2, 1) for i in order]
     columns = [
         pa.array(values, field.type)

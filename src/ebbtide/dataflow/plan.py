@@ -17,7 +17,7 @@ from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant
 from ebbtide.dataflow.piping import TaskPipe
-from ebbtide.dataflow.shard import Job, Place
+from ebbtide.dataflow.shard import Job, StatePlace
 from ebbtide.dataflow.tasks import Emission, Input, Send, StageTask, Take, TaskOperator
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
@@ -64,11 +64,11 @@ class Dataflow:
         """``now`` of each view."""
         return {view: moment.times[~i].now for i, view in enumerate(self.views)}
 
-    def tasks(self, place: Place, moment: StepTimes) -> tuple[StageTask, ...]:
+    def tasks(self, place: StatePlace, moment: StepTimes) -> tuple[StageTask, ...]:
         """The task of each stage."""
         return tuple(self._task(place, stage, moment) for stage in range(1, self.stages + 1))
 
-    def _task(self, place: Place, stage: int, moment: StepTimes) -> StageTask:
+    def _task(self, place: StatePlace, stage: int, moment: StepTimes) -> StageTask:
         stages = self.lowered.stages
         here = [n for n, its in enumerate(stages.of_operator) if its == stage]
         return StageTask(

@@ -17,12 +17,12 @@ from typing import Any
 from ebbtide.dataflow.timings import Timings
 from ebbtide.kernels.kernel import Kernel, Result, Times
 from ebbtide.state.area import SweepArea
-from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.state.store import DirectoryStore, WriteScope
 from ebbtide.store.manifest import Manifests
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatePlace:
     """Where a query's state is, and which version a step makes of it."""
 
     root: str
@@ -55,14 +55,14 @@ def at_work(operator: str) -> Iterator[None]:
 class Shard:
     """A shard of a query's state, as a task sees it."""
 
-    def __init__(self, place: Place, number: int) -> None:
+    def __init__(self, place: StatePlace, number: int) -> None:
         self.place = place
         self.number = number
         self.store = place.store()
 
     def step(self, job: Job, inputs: tuple[Any, ...]) -> tuple[Result, str]:
         """The step of an operator, and the description of what it leaves behind."""
-        scope = Scope(self.store, job.name, self.number, self.place.version)
+        scope = WriteScope(self.store, job.name, self.number, self.place.version)
         layouts = job.kernel.areas(tuple(table.schema for table in inputs))
         shards = self._previous.get(job.name)
         described = shards[self.number] if shards else [[] for _ in layouts]

@@ -16,7 +16,7 @@ from ebbtide.core.time import NEG_INF
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions, Given, Spent
-from ebbtide.dataflow.shard import Place
+from ebbtide.dataflow.shard import StatePlace
 from ebbtide.dataflow.timings import Timings
 from ebbtide.dataflow.transport import Transport
 from ebbtide.errors import StateError
@@ -43,7 +43,7 @@ class Stepper:
     def step(self, version: int, arrived: Any, given: Given) -> Manifest:
         """Runs the step that makes a version, or gives the one that it made."""
         began = perf_counter()
-        manifests = Manifests(Place(self.root, version).store())
+        manifests = Manifests(StatePlace(self.root, version).store())
         versions = manifests.versions()
         if version in versions:
             return manifests.load(version)
@@ -66,7 +66,7 @@ class Stepper:
         if not self.collects:
             times = {number: its.uncollected for number, its in times.items()}
         moment = StepTimes(before, after, times)
-        texts = entered.run(flow.tasks(Place(self.root, version), moment))
+        texts = entered.run(flow.tasks(StatePlace(self.root, version), moment))
         said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         nows = flow.nows(moment)

@@ -20,7 +20,7 @@ from ebbtide.compile.physical import FromOperator
 from ebbtide.compile.stages import FromRoute, Origin
 from ebbtide.core.admission import UNUSED_COLUMNS, UnusedRow
 from ebbtide.dataflow.piping import TaskPipe
-from ebbtide.dataflow.shard import Job, Place, Shard
+from ebbtide.dataflow.shard import Job, Shard, StatePlace
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.kernels.admission.kernel import Admission, split, texts
 from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload
@@ -83,7 +83,7 @@ class Send:
 class StageTask:
     """The work of one stage, for any shard."""
 
-    place: Place
+    place: StatePlace
     operations: tuple[TaskOperator, ...]
     emissions: tuple[Emission, ...]
     sends: tuple[Send, ...]

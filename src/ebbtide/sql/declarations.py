@@ -20,7 +20,7 @@ from ebbtide.sql.syntax import (
     CreateTable,
     CreateView,
     EntryKind,
-    Files,
+    FilesClause,
     Name,
     Period,
     Progress,
@@ -135,7 +135,7 @@ class DeclarationParser(QueryParser):
             seen.add(field)
             parts[field] = value
 
-    def _files(self, first: Token) -> Files:
+    def _files(self, first: Token) -> FilesClause:
         path = self.string("the path of the files")
         self.need("FORMAT")
         word = self._curr
@@ -150,7 +150,7 @@ class DeclarationParser(QueryParser):
             while self._match(TokenType.COMMA):
                 options.append(self._option())
             self.need_token(TokenType.R_PAREN, ")")
-        return Files(path, format_, tuple(options), self.span(first, self._prev))
+        return FilesClause(path, format_, tuple(options), self.span(first, self._prev))
 
     def _option(self) -> tuple[str, str]:
         string = self._curr.token_type is TokenType.STRING

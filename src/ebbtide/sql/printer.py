@@ -20,7 +20,7 @@ from ebbtide.sql.syntax import (
     Drop,
     EntryKind,
     Explain,
-    Files,
+    FilesClause,
     InsertInto,
     Name,
     Period,
@@ -132,7 +132,7 @@ def _type(type_: Type) -> str:
     return type_.sql
 
 
-def _files(files: Files) -> str:
+def _files(files: FilesClause) -> str:
     options = ", ".join(f"{_text(key)} {_text(value)}" for key, value in files.options)
     listed = f" OPTIONS ({options})" if options else ""
     return f"FROM FILES {_text(files.path)} FORMAT {files.format}{listed}"

@@ -30,7 +30,7 @@ __all__ = [
     "Emit",
     "EntryKind",
     "Explain",
-    "Files",
+    "FilesClause",
     "InsertInto",
     "Name",
     "Period",
@@ -81,7 +81,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class FilesClause:
     """FROM FILES 'path' FORMAT format OPTIONS (key 'value', ...); the format in lower case."""
 
     path: str
@@ -117,7 +117,7 @@ class CreateStream:
     columns: tuple[ColumnDefinition, ...]
     key: tuple[Name, ...]
     progress: tuple[Progress, ...]
-    files: Files | None
+    files: FilesClause | None
     op: Name | None
     append_only: bool
     retain: Period | None
@@ -137,7 +137,7 @@ class CreateTable:
     columns: tuple[ColumnDefinition, ...]
     key: tuple[Name, ...]
     progress: tuple[Progress, ...]
-    files: Files | None
+    files: FilesClause | None
     time: Name | None
     op: Name | None
     sequence: Name | None

@@ -34,7 +34,7 @@ from ebbtide.state.search import (
     rule_out,
 )
 from ebbtide.state.segment import Segment
-from ebbtide.state.store import File, Scope
+from ebbtide.state.store import File, WriteScope
 from ebbtide.state.table import concat, where
 from ebbtide.state.tiers import bucket_width, buckets, merges
 from ebbtide.state.writing import merged, newest, write
@@ -56,7 +56,7 @@ class SweepArea:
     """
 
     layout: Layout
-    scope: Scope = field(default_factory=Scope)
+    scope: WriteScope = field(default_factory=WriteScope)
     segments: tuple[Segment, ...] = ()
     keep: Keep = field(default=ALWAYS, compare=False)
     expired: int = field(default=0, compare=False)
@@ -76,7 +76,7 @@ class SweepArea:
         """No changes at all."""
         return Found(self.layout.schema.empty_table(), np.zeros(0, np.uint64))
 
-    def at(self, scope: Scope) -> SweepArea:
+    def at(self, scope: WriteScope) -> SweepArea:
         """The same area, to be continued in another scope."""
         return replace(self, scope=scope)
 
@@ -89,7 +89,7 @@ class SweepArea:
         return [segment.describe() for segment in self.segments]
 
     @staticmethod
-    def restore(layout: Layout, described: Iterable[list[Any]], scope: Scope) -> SweepArea:
+    def restore(layout: Layout, described: Iterable[list[Any]], scope: WriteScope) -> SweepArea:
         """The area that ``describe`` described."""
         return SweepArea(layout, scope, tuple(Segment.restore(values) for values in described))
 

@@ -39,7 +39,7 @@ class File:
     bytes: int
 
 
-class Store(Protocol):
+class SegmentStore(Protocol):
     """Keeps record batches under names; what it gives back is what was written."""
 
     def write(self, label: str, batch: Any) -> File:
@@ -178,10 +178,10 @@ class MemoryStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class WriteScope:
     """Where a step writes the segments of one operator and shard, and under which names."""
 
-    store: Store = field(default_factory=MemoryStore)
+    store: SegmentStore = field(default_factory=MemoryStore)
     operator: str = "operator"
     shard: int = 0
     version: int = 0

@@ -21,13 +21,13 @@ from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.netting import codes, net
 from ebbtide.state.search import HASH
 from ebbtide.state.segment import Segment
-from ebbtide.state.store import Scope
+from ebbtide.state.store import WriteScope
 from ebbtide.state.table import DIFF, FROM, TO, payload, where, with_times
 from ebbtide.state.tiers import bucket_width, cut
 
 
 def write(
-    scope: Scope,
+    scope: WriteScope,
     changes: Any,
     hashes: Hashes,
     bounds: Iterable[tuple[int, int]],
@@ -100,7 +100,7 @@ def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False
     return np.flatnonzero(stands if keep_gone else stands & (ints(changes, DIFF) != 0))
 
 
-def _segment(scope: Scope, changes: Any, hashes: Hashes, keep: Keep) -> Segment:
+def _segment(scope: WriteScope, changes: Any, hashes: Hashes, keep: Keep) -> Segment:
     order = _order(changes, hashes)
     taken = changes.take(pa.array(order)).combine_chunks()
     hashes = hashes[order]

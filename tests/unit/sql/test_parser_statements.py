@@ -16,7 +16,7 @@ from ebbtide.sql.syntax import (
     Emit,
     EntryKind,
     Explain,
-    Files,
+    FilesClause,
     InsertInto,
     Name,
     Period,
@@ -101,7 +101,7 @@ def test_the_stream_of_the_design() -> None:
         ),
         key=(name("auction"), name("bidder"), name("at")),
         progress=(Progress(name("at"), 5 * SECOND, NOWHERE),),
-        files=Files("data/bids", Name("json", NOWHERE), (), NOWHERE),
+        files=FilesClause("data/bids", Name("json", NOWHERE), (), NOWHERE),
         retain=period(DAY),
     )
 
@@ -118,7 +118,7 @@ STREAM_CLAUSES = {
     "PROGRESS FOR a AS a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "PROGRESS FOR a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "FROM FILES 'x' FORMAT CSV OPTIONS (header 'true', 'a.b' = 'c')": {
-        "files": Files("x", Name("csv", NOWHERE), (("header", "true"), ("a.b", "c")), NOWHERE)
+        "files": FilesClause("x", Name("csv", NOWHERE), (("header", "true"), ("a.b", "c")), NOWHERE)
     },
 }
 

@@ -19,7 +19,7 @@ from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, from_changes, key_hash, to_changes
 from ebbtide.state.keep import ended_by
 from ebbtide.state.layout import Layout
-from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.state.store import DirectoryStore, WriteScope
 from ebbtide.state.tiers import BUCKETS, FAN_IN, SMALL
 
 SCHEMA = batch_schema([pa.int64(), pa.string()])
@@ -141,7 +141,7 @@ def test_the_order_of_arrival_leaves_no_trace(changes, seed, tmp_path_factory) -
     names = []
     for order in (changes, shuffled):
         store = DirectoryStore(str(tmp_path_factory.mktemp("state")))
-        area = SweepArea(LAYOUT, Scope(store, "op", 0, 1))
+        area = SweepArea(LAYOUT, WriteScope(store, "op", 0, 1))
         names.append(area.insert(from_changes(order, SCHEMA)).segments)
     assert names[0] == names[1]
 
@@ -172,7 +172,7 @@ def test_only_the_newest_row_of_a_key_counts() -> None:
 
 def test_a_missing_segment_is_named(tmp_path) -> None:
     store = DirectoryStore(str(tmp_path))
-    area = SweepArea(LAYOUT, Scope(store, "op", 0, 1)).insert(
+    area = SweepArea(LAYOUT, WriteScope(store, "op", 0, 1)).insert(
         from_changes([Change((1, "a"), 0, 5)], SCHEMA)
     )
     store.delete([area.segments[0].name])

@@ -13,7 +13,7 @@ from ebbtide.errors import StateError
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
-from ebbtide.state.store import DirectoryStore, Scope
+from ebbtide.state.store import DirectoryStore, WriteScope
 from ebbtide.store.manifest import Manifest, Manifests, name_of
 from ebbtide.store.record import Came, OperatorCounts, SourceCounts, StepRecord, WrittenFile
 
@@ -36,7 +36,7 @@ def manifests(tmp_path: Path) -> Manifests:
 
 def version(manifests: Manifests, number: int, *values: int) -> Manifest:
     """A version with one area that holds some values."""
-    area = SweepArea(LAYOUT, Scope(manifests.store, "join", 0, number)).insert(table(*values))
+    area = SweepArea(LAYOUT, WriteScope(manifests.store, "join", 0, number)).insert(table(*values))
     return Manifest(number, 1, {"join": (((area.describe()),),)}, frontiers={"now": 5}, clock=7)
 
 
@@ -46,7 +46,7 @@ def test_a_version_comes_back_as_it_was(manifests: Manifests) -> None:
     manifests.commit(manifest)
     loaded = manifests.load(3)
     assert loaded == manifest == manifests.latest()
-    area = SweepArea.restore(LAYOUT, loaded.areas["join"][0][0], Scope(manifests.store))
+    area = SweepArea.restore(LAYOUT, loaded.areas["join"][0][0], WriteScope(manifests.store))
     assert area.query(None).column("c0").to_pylist() in ([1, 2], [2, 1])
 
 

@@ -18,7 +18,7 @@ from ebbtide.sql.syntax import (
     CreateTable,
     CreateView,
     Drop,
-    Files,
+    FilesClause,
     Name,
     Period,
     Progress,
@@ -216,5 +216,5 @@ def _length(period: Period | None) -> int | None:
     return None if period is None else period.us
 
 
-def _files(files: Files | None) -> FileSource | None:
+def _files(files: FilesClause | None) -> FileSource | None:
     return None if files is None else FileSource(files.path, files.format.text, files.options)
