@@ -42,12 +42,14 @@ def only_above(original: Any) -> Any:
 
 
 ADMISSION = [
-    Mistake("late rows count", "local.entry:_Judging.tests", unless(Reason.LATE), "union"),
-    Mistake("late operations count", "local.entry:_Judging.tests", unless(Reason.LATE), "rows"),
-    Mistake("a row at the horizon counts", "local.entry:pc", not_strict, "join within"),
+    Mistake("late rows count", "dataflow.judging:_Judging.tests", unless(Reason.LATE), "union"),
+    Mistake(
+        "late operations count", "dataflow.judging:_Judging.tests", unless(Reason.LATE), "rows"
+    ),
+    Mistake("a row at the horizon counts", "dataflow.judging:pc", not_strict, "join within"),
     Mistake(
         "operations without a key count",
-        "local.entry:_Judging.tests",
+        "dataflow.judging:_Judging.tests",
         unless(Reason.NULL_KEY),
         "left join",
     ),

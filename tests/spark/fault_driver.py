@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.compile.lowering import Lowered
 from ebbtide.compile.physical import Operator
+from ebbtide.dataflow.routing import Entrance
 from ebbtide.engine import starting
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
@@ -156,7 +157,7 @@ class FaultyFiles(Files):
 
 def put_faults_in(control: str) -> None:
     """Wraps what the engine calls."""
-    lower, tagged, filled = starting.lower, Entry.tagged, transport.filled
+    lower, packed, filled = starting.lower, Entry.packed, transport.filled
     commit, delete, run_step = Manifests.commit, DirectoryStore.delete, Run.run_step
 
     def faulty(operator: Operator) -> Operator:
@@ -170,8 +171,8 @@ def put_faults_in(control: str) -> None:
         operators = tuple(map(faulty, plain.physical.operators))
         return replace(plain, physical=replace(plain.physical, operators=operators))
 
-    def scanned(self: Entry, rows: DataFrame) -> DataFrame:
-        return tagged(self, rows.mapInArrow(Scanning(control), rows.schema))
+    def scanned(self: Entry, rows: DataFrame, entrance: Entrance) -> DataFrame:
+        return packed(self, rows.mapInArrow(Scanning(control), rows.schema), entrance)
 
     def committed(self: Manifests, manifest: Any) -> None:
         hold(control, "uncommitted")
@@ -193,7 +194,7 @@ def put_faults_in(control: str) -> None:
 
     starting.lower = lowered
     transport.filled = then(filled, "frozen")
-    Entry.tagged = scanned  # type: ignore[method-assign]
+    Entry.packed = scanned  # type: ignore[method-assign]
     Manifests.commit = committed  # type: ignore[method-assign]
     DirectoryStore.delete = deleted  # type: ignore[method-assign]
     Run.run_step = then(run_step, "ended")  # type: ignore[method-assign]

@@ -141,7 +141,8 @@ def test_what_data_do_not_allow_is_told_in_our_words(spark: SparkSession, tmp_pa
     error = refused(engine.step)
     assert isinstance(error, EvaluationError)
     assert error.code == "division-by-zero"
-    assert 'query "share"' in error.message
+    assert "10 DIV price" in error.message
+    assert error.detail == "in entry of bids"
     assert share.engine.query(TOTALS).start().status.version is None
 
 

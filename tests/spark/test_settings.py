@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ebbtide.engine.engine import Engine
+from ebbtide.spark.entry import Entry
 from ebbtide.spark.session import unsized_batches
 
 STREAM = """CREATE STREAM s (k BIGINT, v DOUBLE, at TIMESTAMP,
@@ -60,5 +61,5 @@ def test_rows_with_text_are_sent_by_their_size(spark: SparkSession, tmp_path: Pa
         ("SELECT k, SUM(v) AS x FROM s [RANGE 9 SECONDS] GROUP BY k", True),
     ):
         run = engine.query(sql).start()
-        assert run.program.lowered.physical.has_fixed_rows is fixed
+        assert Entry(run.program.lowered).has_fixed_rows is fixed
     engine.stop()

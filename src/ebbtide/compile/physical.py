@@ -19,12 +19,9 @@ from ebbtide.analysis.formula.progress import NEVER, Bound, Value, evaluate
 from ebbtide.compile.pipe import Pipe
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
-from ebbtide.core.types import ArrayType, BinaryType, StringType, StructType
 from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.state.keep import ALWAYS, After, Keep
 from ebbtide.state.segment import ENDS
-
-_OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +148,3 @@ class Physical:
     outputs: tuple[Output, ...]
     lines: frozenset[Line] = frozenset()
     """The time attributes that ``now`` goes by: those that windows and tables stand on."""
-
-    @property
-    def has_fixed_rows(self) -> bool:
-        """Whether all rows have the same size, so that many of them are never too much."""
-        schemas = [edge.pipe.schema for edge in self.edges]
-        schemas += [operator.output for operator in self.operators]
-        types = (column.type for schema in schemas for column in schema)
-        return not any(isinstance(type_, _OF_ANY_SIZE) for type_ in types)

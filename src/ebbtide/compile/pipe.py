@@ -26,7 +26,6 @@ from ebbtide.algebra.window import (
     Rows,
     Unbounded,
     Window,
-    WindowSpec,
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, Duration
@@ -49,8 +48,6 @@ class Pipe:
     valid_to: Expression = VALID_TO
     on_grid: bool = False
     """Whether both ends are multiples of a slide, so that many changes have the same."""
-    length_us: Duration | None = None
-    """How long every change lasts, if that is the same for all."""
 
     @property
     def is_identity(self) -> bool:
@@ -115,7 +112,6 @@ class Pipe:
             valid_from=ends[0],
             valid_to=ends[1],
             on_grid=isinstance(spec, Range) and spec.slide_us is not None,
-            length_us=_length(spec),
         )
 
 
@@ -143,16 +139,6 @@ def floor(time_us: Expression, grid_us: Duration) -> Expression:
 def ceil(time_us: Expression, grid_us: Duration) -> Expression:
     """The first multiple of the grid at or after a number of microseconds."""
     return floor(_plus(time_us, grid_us - 1), grid_us)
-
-
-def _length(spec: WindowSpec) -> Duration | None:
-    match spec:
-        case Range(size_us=size, slide_us=None):
-            return size
-        case Now():
-            return 1
-        case _:
-            return None
 
 
 def _plus(time_us: Expression, by: Duration) -> Expression:

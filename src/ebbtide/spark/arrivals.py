@@ -27,7 +27,7 @@ MALFORMED = "_malformed"
 def arrow_arrivals(spark: SparkSession, shape: Shape, tables: Sequence[Any]) -> DataFrame:
     """Arrow tables of arrivals as a DataFrame."""
     rows = pa.concat_tables([*tables, shape.arrow.empty_table()]).combine_chunks()
-    return spark.createDataFrame(rows.select([TAG, *shape.layout.names]))
+    return spark.createDataFrame(rows)
 
 
 def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declaration) -> DataFrame:

@@ -1,48 +1,45 @@
-"""Rows on their way into the first exchange: which of them count, and where they go.
+"""Rows on their way into the first exchange: judged, observed, and packed for their shards.
 
-Law: a row is refused for the first reason that ``ebbtide.core.admission`` would give, judged by the
-frontier before the step; a refused row goes to the unused rows and moves no frontier.  All of it
-is one pass of Spark over the rows.
+Law: what ``ebbtide.dataflow.routing`` does with the rows of a source, in Spark's workers and in one
+pass.  What was observed travels beside the parcels, and Spark adds it up over all tasks, each
+counted once however often it ran.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.compile.arrival import OFFSET, arrival_schema
 from ebbtide.compile.lowering import Lowered
-from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
-from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.schema import Column
-from ebbtide.core.time import INF, NEG_INF, Instant, shift
+from ebbtide.core.types import ArrayType, BinaryType, StringType, StructType
 from ebbtide.dataflow.observation import Observed, Seen
-from ebbtide.dataflow.plan import entering_sources
+from ebbtide.dataflow.routing import Entrance, Parcel
 from ebbtide.dataflow.tags import UNUSED
-from ebbtide.spark.exchange import Passage
-from ebbtide.spark.slots import SlotLayout
-from ebbtide.spark.tagged_rows import SHARD, TAG, Shape
-from ebbtide.state.batch import DIFF, FROM, TO
+from ebbtide.spark.exchange import BODY, COLUMNS, SHARD, batches_of, packed
+from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.store.record import Came
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+SEEN = "seen"
 _OBSERVED = "arrivals"
+_OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
-# A sum of ones and of these counts all rows and the late ones among them: every observed value more
-# is paid for by every row.
-_LATE = 1 << 32
-
-# What arrives is there once and at all times, until a window or an admission says otherwise.
-_ALWAYS = (f"0 AS {SHARD}", f"{NEG_INF + 1}L - 1L AS {FROM}", f"{INF}L AS {TO}", f"1L AS {DIFF}")
+_AT_ONCE = 1 << 18
+"""About so many rows are worked on at once: few enough to fit, enough to be worth it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The sources of a program, and the routes by which their rows enter."""
+    """The sources of a program, and how their rows enter."""
 
     lowered: Lowered
 
@@ -57,20 +54,10 @@ class Entry:
         return Shape.of({i: arrival_schema(d) for i, d in enumerate(self.declarations)})
 
     @property
-    def entering(self) -> Shape:
-        """The same table, tagged by the routes that the rows take."""
-        shape = self.shape
-        routes = entering_sources(self.lowered)
-        sources = {tag: source for source, tags in routes.items() for tag in tags}
-        places = {tag: shape.tags.index(source) for tag, source in sources.items()}
-        places[UNUSED] = shape.tags.index(UNUSED)
-        return Shape(
-            tuple(places),
-            tuple(shape.schemas[place] for place in places.values()),
-            SlotLayout(
-                shape.layout.slots, tuple(shape.layout.places[place] for place in places.values())
-            ),
-        )
+    def has_fixed_rows(self) -> bool:
+        """Whether all rows have about the same size, so that many of them are never too much."""
+        types = (column.type for declared in self.declarations for column in declared.schema)
+        return not any(isinstance(type_, _OF_ANY_SIZE) for type_ in types)
 
     def placed(self, rows: DataFrame, last: Mapping[str, int]) -> DataFrame:
         """Rows of streams with their places in their sources, after those of the steps before.
@@ -84,7 +71,7 @@ class Entry:
         by_slot: dict[str, str] = {}
         for source in keyed:
             name = self.declarations[source].name
-            slot = self._known(source, OFFSET)
+            slot = self._slot_of_places(source)
             branch = f"WHEN {source} THEN {_number(last.get(name, -1) + 1, source)} + place"
             by_slot[slot] = f"{by_slot.get(slot, '')} {branch}"
         columns = [
@@ -93,23 +80,17 @@ class Entry:
         ]
         return rows.selectExpr("*", "monotonically_increasing_id() AS place").selectExpr(*columns)
 
-    def observed(self, rows: DataFrame, before: tuple[InputFrontier, ...]) -> DataFrame:
-        """The rows, counted and with their greatest times by source as they pass."""
+    def packed(self, rows: DataFrame, entrance: Entrance) -> DataFrame:
+        """The parcels of what arrived, observed as they pass."""
         from pyspark.sql import functions as F
 
-        judged = rows.selectExpr("*", f"{self._reasons(before)} AS reason")
-        metrics = ["count(reason)"]
-        for source, frontier in enumerate(before):
-            here = f"{TAG} = {source}"
-            if self.declarations[source].key:
-                metrics.append(f"max(IF({here}, {self._known(source, OFFSET)}, NULL))")
-            used = f"{here} AND reason IS NULL" if len(before) > 1 else "reason IS NULL"
-            counted = f"IF({self._late(source, frontier)}, {_LATE + 1}L, 1L)"
-            metrics += [f"sum(IF({used}, {counted}, 0L))", self._oldest(source, used)]
-            for line in frontier.lines:
-                time = f"unix_micros({self._slot(source, line.attribute)})"
-                metrics.append(f"max(IF({used}, {time}, NULL))")
-        return judged.observe(_OBSERVED, *(F.expr(f"{m} AS m{i}") for i, m in enumerate(metrics)))
+        task = EntryTask(entrance, self.shape)
+        entered = rows.mapInArrow(task, f"{COLUMNS}, {SEEN} ARRAY<BIGINT>")
+        metrics = [
+            F.expr(f"{how}({SEEN}[{i}]) AS m{i}") for i, how in enumerate(_sums(entrance.before))
+        ]
+        observed = entered.observe(_OBSERVED, *metrics)
+        return observed.where(f"{BODY} IS NOT NULL").select(TAG, SHARD, BODY)
 
     def seen(self, before: tuple[InputFrontier, ...], metrics: Any) -> Seen:
         """What was observed, source by source."""
@@ -117,113 +98,82 @@ class Entry:
         read = (None if values.isNullAt(i) else values.getLong(i) for i in range(values.length()))
         refused = next(read)
         sources = []
-        for source, frontier in enumerate(before):
-            place = next(read) if self.declarations[source].key else None
-            late, count = divmod(next(read) or 0, _LATE)
-            oldest = next(read)
+        for frontier in before:
+            count, late, oldest, place = (next(read) for _ in range(4))
             times = tuple(next(read) for _ in frontier.lines)
-            sources.append(Observed(Came(count, late, oldest), times, place))
+            sources.append(Observed(Came(count or 0, late or 0, oldest), times, place))
         return Seen(tuple(sources), bool(refused))
 
-    def tagged(self, rows: DataFrame) -> DataFrame:
-        """The judged rows by the routes that they take, a row for each, or by ``UNUSED``."""
-        routes = entering_sources(self.lowered)
-        branches = " ".join(
-            f"WHEN {source} THEN array({', '.join(map(str, tags))})"
-            for source, tags in routes.items()
-        )
-        targets = f"IF(reason IS NULL, CASE {TAG} {branches} END, array({UNUSED}))"
-        single = all(len(tags) == 1 for tags in routes.values())
-        target = f"({targets})[0]" if single else f"explode({targets})"
-        slots = self.shape.layout.names
-        return rows.selectExpr(f"{TAG} AS source", f"{target} AS {TAG}", "reason", *slots, *_ALWAYS)
-
-    def passages(self) -> dict[int, Passage]:
-        """How the rows get into the first exchange."""
-        passages = {
-            tag: Passage(tag, arrival_schema(self.declarations[source]), route.pipe, route.keys)
-            for source, tags in entering_sources(self.lowered).items()
-            for tag in tags
-            for route in (self.lowered.stages.routes[tag],)
-        }
-        names = self._by_source(lambda source: f"'{_quoted(self.declarations[source].name)}'")
-        op = self._by_source(lambda i: f"coalesce({self._op(i)}, '{Op.INSERT.value}')")
-        told = UnusedRow(source=names, reason="reason", row=self._by_source(self._row_text), op=op)
-        text = f"to_json(array({', '.join(map(str, told.values))}))"
-        return {**passages, UNUSED: Passage(UNUSED, self.shape.schema(UNUSED), texts=(text,))}
-
-    def _by_source(self, text: Any) -> str:
-        branches = " ".join(f"WHEN {i} THEN {text(i)}" for i in range(len(self.declarations)))
-        return f"CASE source {branches} END"
-
-    def _slot(self, source: int, name: str) -> str:
-        schema = self.declarations[source].schema
-        return self.shape.slots(source)[schema.position(name)]
-
-    def _known(self, source: int, column: Column) -> str:
+    def _slot_of_places(self, source: int) -> str:
         schema = arrival_schema(self.declarations[source])
-        return self.shape.slots(source)[schema.index(column)]
+        return self.shape.slots(source)[schema.index(OFFSET)]
 
-    def _late(self, source: int, frontier: InputFrontier) -> str:
-        """Whether a row of a source comes after its promise."""
-        tests = [
-            f"unix_micros({self._slot(source, line.attribute)}) <= {_number(line.progress, source)}"
-            for line in frontier.progressing
-        ]
-        return " OR ".join(tests) or "false"
 
-    def _oldest(self, source: int, used: str) -> str:
-        """The first time of a source's rows, of the attribute that windows stand on."""
-        time = self.declarations[source].time
-        if time is None:
-            return "CAST(NULL AS BIGINT)"
-        return f"min(IF({used}, unix_micros({self._slot(source, time)}), NULL))"
+def _sums(before: tuple[InputFrontier, ...]) -> list[str]:
+    """How what is observed adds up: as ``_numbers`` has it."""
+    each = [["sum", "sum", "min", "max", *("max" for _ in frontier.lines)] for frontier in before]
+    return ["sum", *(how for source in each for how in source)]
 
-    def _op(self, source: int) -> str:
-        return self._known(source, OP)
 
-    def _row_text(self, source: int) -> str:
-        declared = self.declarations[source].schema
-        fields = ", ".join(f"{self._slot(source, n)} AS `{n}`" for n in declared.names)
-        return f"coalesce({self._known(source, MALFORMED)}, to_json(struct({fields})))"
+def _numbers(refused: int, observed: Iterable[Observed]) -> list[int | None]:
+    """What is observed, in a row: the refused, and of each source what ``Entry.seen`` reads."""
+    found: list[int | None] = [refused]
+    for seen in observed:
+        found += [seen.came.rows, seen.came.late, seen.came.oldest, seen.place, *seen.times]
+    return found
 
-    def _reasons(self, before: tuple[InputFrontier, ...]) -> str:
-        branches = " ".join(
-            f"WHEN {source} THEN {self._reason(source, frontier)}"
-            for source, frontier in enumerate(before)
-        )
-        return f"CASE {TAG} {branches} END" if branches else "CAST(NULL AS STRING)"
 
-    def _reason(self, source: int, frontier: InputFrontier) -> str:
-        """The first reason for which a row of a source counts for nothing, or NULL."""
-        declaration = self.declarations[source]
-        deciding = [p.attribute for p in declaration.promises]
-        if isinstance(declaration, TableDeclaration) and declaration.time is not None:
-            deciding.append(declaration.time)
-        times = [self._slot(source, name) for name in dict.fromkeys(deciding)]
-        keys = [self._slot(source, name) for name in declaration.key]
-        required = [
-            self._slot(source, column.name) for column in declaration.schema if not column.nullable
-        ]
-        op = self._op(source)
-        whole = f"{op} IS NULL OR {op} NOT IN ('{Op.DELETE.value}', '{Op.END.value}')"
-        beyond = _beyond(declaration, frontier)
-        limit = None if beyond is None else _number(beyond, source)
-        late = [
-            f"unix_micros({self._slot(source, line.attribute)}) <= {_number(line.horizon, source)}"
-            for line in frontier.progressing
-        ]
-        tests = [
-            (Reason.MALFORMED, [f"{self._known(source, MALFORMED)} IS NOT NULL"]),
-            (Reason.UNKNOWN_OP, [_unknown_op(declaration, self._op(source))]),
-            (Reason.NULL_TIME, [f"{time} IS NULL" for time in times]),
-            (Reason.NULL_KEY, [f"{key} IS NULL" for key in keys]),
-            (Reason.MALFORMED, [f"({whole}) AND {slot} IS NULL" for slot in required]),
-            (Reason.BEYOND, [f"unix_micros({t}) > {limit}" for t in times if limit is not None]),
-            (Reason.LATE, late),
-        ]
-        whens = " ".join(f"WHEN {' OR '.join(t)} THEN '{r.value}'" for r, t in tests if t)
-        return f"(CASE {whens} END)"
+@dataclass(frozen=True, slots=True)
+class EntryTask:
+    """Judges and packs the rows of a partition, some at a time."""
+
+    entrance: Entrance
+    shape: Shape
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Parcels, and what was observed of the rows that are in them."""
+        for rows in _gathered(batches):
+            parcels, numbers = self._entered(rows)
+            for batch in batches_of(packed(parcels)):
+                yield _with_seen(batch, None)
+            (nothing,) = batches_of([(UNUSED, 0, None)])
+            yield _with_seen(nothing, numbers)
+
+    def _entered(self, rows: Any) -> tuple[list[Parcel], list[int | None]]:
+        parcels: list[Parcel] = []
+        observed: list[Observed] = []
+        refused = 0
+        for source, mine in enumerate(self._by_source(rows)):
+            judged, found = self.entrance.enter(source, mine)
+            parcels += found
+            observed.append(judged.observed)
+            refused += len(judged.refused)
+        return parcels, _numbers(refused, observed)
+
+    def _by_source(self, rows: Any) -> Iterator[Any]:
+        tags = rows.column(TAG).to_numpy()
+        for source in self.shape.tags:
+            mask = tags == source
+            mine = rows if mask.all() else rows.take(pa.array(np.flatnonzero(mask)))
+            yield self.shape.rows(mine, source)
+
+
+def _gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """What Spark hands over, in tables of a good size."""
+    found: list[Any] = []
+    rows = size = 0
+    for batch in batches:
+        found.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _AT_ONCE or size >= _AT_ONCE << 8:
+            yield pa.Table.from_batches(found).combine_chunks()
+            found, rows, size = [], 0, 0
+    if rows:
+        yield pa.Table.from_batches(found).combine_chunks()
+
+
+def _with_seen(batch: Any, numbers: list[int | None] | None) -> Any:
+    return batch.append_column(SEEN, pa.array([numbers], pa.list_(pa.int64())))
 
 
 def _number(value: int, source: int) -> str:
@@ -233,24 +183,4 @@ def _number(value: int, source: int) -> str:
     anew.  What it looks up in an array, by something of the row, it does not write there; of rows
     of the source the tag is its number.
     """
-    text = f"{NEG_INF + 1}L - 1L" if value == NEG_INF else f"{value}L"
-    return f"get(array({text}), {TAG} - {source})"
-
-
-def _beyond(declaration: Declaration, frontier: InputFrontier) -> Instant | None:
-    if declaration.not_beyond_us is None or frontier.clock is None:
-        return None
-    return shift(frontier.clock, declaration.not_beyond_us)
-
-
-def _unknown_op(declaration: Declaration, slot: str) -> str:
-    allowed = ", ".join(f"'{op.value}'" for op in sorted(allowed_ops(declaration), key=_word))
-    return f"{slot} IS NOT NULL AND {slot} NOT IN ({allowed})"
-
-
-def _word(op: Op) -> str:
-    return op.value
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"get(array({value}L), {TAG} - {source})"

@@ -10,11 +10,9 @@ import pyarrow as pa
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.values import Row
 from ebbtide.spark.tagged_rows import Shape
 from ebbtide.spark.types import arrow_type, border_type
-from ebbtide.state.batch import batch_schema
 from ebbtide.store.feed_log import FedRow
 
 
@@ -32,8 +30,8 @@ def fed_table(
     arrays = [
         pa.array(_plain(values, type_), type_) for values, type_ in zip(columns, types, strict=True)
     ]
-    times = [pa.repeat(pa.scalar(t, pa.int64()), len(rows)) for t in (NEG_INF, INF, 1)]
-    return shape.rows(source, pa.Table.from_arrays([*arrays, *times], schema=batch_schema(types)))
+    names = [f"c{i}" for i in range(len(arrays))]
+    return shape.wide(source, pa.Table.from_arrays(arrays, names=names))
 
 
 def given_table(schema: Schema, rows: Sequence[Row]) -> Any:

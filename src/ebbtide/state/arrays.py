@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ebbtide.core.time import INF, NEG_INF
+
 Ints: TypeAlias = npt.NDArray[np.int64]
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -25,12 +27,25 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
         return np.arange(len(major), dtype=np.int64)
     packed = _packed(major, minor)
     if packed is None:
+        minor = _drawn_in(minor)
+        packed = _packed(major, minor)
+    if packed is None:
         # Numbers of values are narrower than the values, and cost one more sort.
         numbers = _dense(major)
         packed = _packed(numbers, minor)
         if packed is None:
             packed = _packed(numbers, _dense(minor).view(np.int64))
     return np.lexsort((minor, major)) if packed is None else packed
+
+
+def _drawn_in(times: Ints) -> Ints:
+    """Times in the same order, with the ends of the line just outside of all others."""
+    finite = times[(times > NEG_INF) & (times < INF)]
+    if not len(finite):
+        return times
+    low, high = int(finite.min()), int(finite.max())
+    drawn: Ints = np.clip(times, max(low - 1, NEG_INF), min(high + 1, INF))
+    return drawn
 
 
 def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:

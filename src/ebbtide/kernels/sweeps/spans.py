@@ -20,6 +20,9 @@ from ebbtide.state.batch import DIFF, FROM, TO, codes, payload
 from ebbtide.state.columns import ints
 from ebbtide.state.netting import net_points
 
+_FEW = 32
+"""So many events of one mark are put in order by insertion."""
+
 
 class Spans(NamedTuple):
     """Group, interval and multiplicity of rows; ``rows`` are their places in a table."""
@@ -152,15 +155,62 @@ def _sort_ties(ids: Ints, last: Ints, spans: Spans, values: Values) -> None:
     """Puts the events of each mark in order, where there are several."""
     counts = np.diff(last, prepend=-1)
     crowded = np.flatnonzero(counts > 1)
+    if not len(crowded):
+        return
+    few = counts[crowded] <= _FEW
+    _sort_few(
+        ids,
+        last[crowded[few]],
+        counts[crowded[few]],
+        spans.rows,
+        spans.diff,
+        values.real,
+        values.present,
+    )
+    crowded = crowded[~few]
     places = ranges(last[crowded] - counts[crowded] + 1, counts[crowded])
-    runs = np.repeat(crowded, counts[crowded])
+    marks = np.repeat(crowded, counts[crowded])
     some = ids[places] < 2 * len(spans.rows)
-    places, runs = places[some], runs[some]
+    places, marks = places[some], marks[some]
     span = ids[places] >> 1
-    rows = spans.rows[span]
     steps = np.where(ids[places] & 1, -spans.diff[span], spans.diff[span])
-    keys = [*(real[rows] for real in values.real), *(mask[rows] for mask in values.present)]
-    ids[places] = ids[places][np.lexsort((steps, *keys, runs))]
+    keys = [each[spans.rows[span]] for each in (*values.real, *values.present)]
+    ids[places] = ids[places][np.lexsort((steps, *keys, marks))]
+
+
+@njit(cache=True)
+def _sort_few(
+    ids: Ints, last: Ints, counts: Ints, rows: Ints, diff: Ints, real: Any, present: Any
+) -> None:
+    """The same where they are few, by insertion; what is no span's event comes last."""
+    n = 2 * len(rows)
+    for run in range(len(last)):
+        first = last[run] - counts[run] + 1
+        for i in range(first + 1, last[run] + 1):
+            event = ids[i]
+            j = i
+            while j > first and _before(event, ids[j - 1], n, rows, diff, real, present):
+                ids[j] = ids[j - 1]
+                j -= 1
+            ids[j] = event
+
+
+@njit(cache=True)
+def _before(one: int, other: int, n: int, rows: Ints, diff: Ints, real: Any, present: Any) -> bool:
+    """Whether an event belongs before another of its mark: by its values, and then by its step."""
+    if one >= n or other >= n:
+        return one < n <= other
+    mine, its = one >> 1, other >> 1
+    for moment in range(len(present) - 1, -1, -1):
+        if present[moment, rows[mine]] != present[moment, rows[its]]:
+            return bool(present[moment, rows[its]])
+    for moment in range(len(real) - 1, -1, -1):
+        a, b = real[moment, rows[mine]], real[moment, rows[its]]
+        if a != b and not (np.isnan(a) and np.isnan(b)):
+            # NaN is above all numbers.
+            return bool(a < b or np.isnan(b))
+    step = -diff[mine] if one & 1 else diff[mine]
+    return bool(step < (-diff[its] if other & 1 else diff[its]))
 
 
 @njit(cache=True)

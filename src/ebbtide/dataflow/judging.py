@@ -1,16 +1,16 @@
 """Which of the rows that arrive count, on Arrow columns.
 
 Law: a row is refused for the first reason that ``ebbtide.core.admission`` would give, judged by the
-frontier before the step, as Spark's entry judges it.
+frontier before the step; a refused row goes to the unused rows and moves no frontier.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,18 @@ from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
 from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.schema import Column
-from ebbtide.core.time import shift
-from ebbtide.core.types import TimestampType, Type
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import Instant, shift
+from ebbtide.core.types import (
+    ArrayType,
+    BinaryType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    StructType,
+    TimestampType,
+    Type,
+)
 from ebbtide.dataflow.observation import Observed
 from ebbtide.store.record import Came
 
@@ -104,12 +113,7 @@ class _Judging:
         malformed = self._known(MALFORMED).take(pa.array(places)).to_pylist()
         said = []
         for values, op, text in zip(zip(*columns, strict=True), ops, malformed, strict=True):
-            row = {
-                c.name: _plain(v, c.type)
-                for c, v in zip(schema, values, strict=True)
-                if v is not None
-            }
-            told = json.dumps(row, separators=(",", ":")) if text is None else text
+            told = row_text(schema, values) if text is None else text
             word = Op.INSERT.value if op is None else op
             said.append(UnusedRow(self.declaration.name, reason.value, told, word).json)
         return said
@@ -131,17 +135,43 @@ def _true(column: Any) -> Any:
     return np.asarray(pc.fill_null(column, False))
 
 
-def _plain(value: Any, type_: Type) -> Any:
-    """A value as Spark's JSON has it."""
-    match value:
-        case int() if isinstance(type_, TimestampType):
-            moment = datetime.fromtimestamp(value // 1_000_000, UTC)
-            return f"{moment:%Y-%m-%dT%H:%M:%S}.{value % 1_000_000 // 1000:03d}Z"
-        case Decimal():
-            return float(value)
-        case date():
-            return value.isoformat()
-        case bytes():
-            return value.hex()
+def row_text(schema: Schema, values: Sequence[Any]) -> str:
+    """A row as JSON, without its NULLs; nothing of a value is lost."""
+    fields = (
+        f"{json.dumps(c.name, ensure_ascii=False)}:{_text(v, c.type)}"
+        for c, v in zip(schema, values, strict=True)
+        if v is not None
+    )
+    return "{" + ",".join(fields) + "}"
+
+
+def _text(value: Any, type_: Type) -> str:
+    match type_:
+        case _ if value is None:
+            return "null"
+        case TimestampType():
+            return f'"{_moment(value)}"'
+        case DecimalType():
+            return f"{value:f}"
+        case DateType():
+            return f'"{value.isoformat()}"'
+        case BinaryType():
+            return f'"{b64encode(value).decode()}"'
+        case DoubleType() if not math.isfinite(value):
+            return f'"{_NOT_FINITE[str(value)]}"'
+        case ArrayType(element=element):
+            return "[" + ",".join(_text(item, element) for item in value) + "]"
+        case StructType(fields=fields):
+            inner = (f"{json.dumps(n)}:{_text(value[n], t)}" for n, t in fields)
+            return "{" + ",".join(inner) + "}"
         case _:
-            return value
+            return json.dumps(value, ensure_ascii=False)
+
+
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
+
+def _moment(time_us: Instant) -> str:
+    """An instant of any year, in milliseconds where that is exact."""
+    unit = "ms" if time_us % 1000 == 0 else "us"
+    return f"{np.datetime64(time_us, 'us').astype(f'datetime64[{unit}]')}Z"
