@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from tempfile import TemporaryDirectory
 
+from hypothesis import strategies as st
 from tests.histories import Fed, Oracle, declarations_of
 from tests.in_process import InProcess
 from tests.stores import Program, Version, assert_kept
@@ -14,12 +15,16 @@ from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.plan_tree import plan_tree
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, analyse
+from ebbtide.compile.lowering import lower
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.time import Instant
-from ebbtide.errors import EvaluationError
+from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.optimizer import optimise
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
+from strategies.timed import timed_plans
 
 
 def assert_answers(plan: Relation, output: Sequence[Change], oracle: Oracle, now: Instant) -> None:
@@ -72,3 +77,14 @@ def by_itself(plans: Sequence[Relation], steps: Sequence[Mapping[str, Fed]], sha
         except EvaluationError:
             continue
     return "none of the plans fails by itself"
+
+
+def is_wanted(plan: Relation) -> bool:
+    """Whether the engine runs a plan, and with a kernel or more."""
+    try:
+        return bool(lower({"q": analysed(plan)}).nodes)
+    except UnsupportedError:
+        return False
+
+
+QUERIES = st.one_of(timed_plans(PROMISED), plans(PROMISED, depth=3)).filter(is_wanted)

@@ -24,31 +24,17 @@ from tests.histories import (
     row_by_row,
     without_refused,
 )
-from tests.law import analysed, by_itself, held_to
+from tests.law import QUERIES, by_itself, held_to
 
 from ebbtide.algebra.relation import Relation
 from ebbtide.algebra.window import Session
-from ebbtide.compile.lowering import lower
 from ebbtide.config import Config
-from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.errors import EvaluationError
 from strategies.arrivals import PROMISED
-from strategies.plans import plans
-from strategies.timed import timed_plans
 
 VIEWS = 10
 STEPS = {"quick": 2, "ci": 3, "long": 4}[Config.from_environment().profile]
 CASES = {"quick": 2, "ci": 50, "long": 500}[Config.from_environment().profile]
-
-
-def is_wanted(plan: Relation) -> bool:
-    """Whether the engine runs a plan, and with a kernel or more."""
-    try:
-        return bool(lower({"q": analysed(plan)}).nodes)
-    except UnsupportedError:
-        return False
-
-
-QUERIES = st.one_of(timed_plans(PROMISED), plans(PROMISED, depth=3)).filter(is_wanted)
 SEVERAL = st.lists(QUERIES, min_size=VIEWS, max_size=VIEWS, unique=True)
 
 
