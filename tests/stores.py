@@ -42,7 +42,7 @@ from ebbtide.compile.physical import Operator
 from ebbtide.core.change import Change, consolidate, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.time import INF, Instant
 from ebbtide.core.values import Row, row_key
 from ebbtide.dataflow.shard import Place
 from ebbtide.engine.state_report import INPUTS, areas_of
@@ -154,13 +154,9 @@ class _Judge:
         # Of a row that came and went the steps are stored, each for itself.
         steps = isinstance(node.relation, Istream | Dstream)
         keeps = self._by_time(rule, name, lambda i: columns.index(Ref(schema[i])), steps)
-        self._compare(where, name, place, keeps, self._folded(node))
-
-    def _folded(self, node: Node) -> Instant:
-        """The beginning up to which accumulators stand for the rows that never end."""
         relation = node.relation
         folds = isinstance(relation, Aggregate) and folds_input(relation)
-        return evaluate(node.begun, self._progress) if folds else NEG_INF
+        self._compare(where, name, place, keeps, folds)
 
     def _compare(
         self,
@@ -168,9 +164,13 @@ class _Judge:
         name: str,
         place: int,
         keeps: Callable[[Change], bool],
-        folded: Instant = NEG_INF,
+        folds: bool = False,
     ) -> None:
-        """A store whose rows are judged one by one."""
+        """A store whose rows are judged one by one.
+
+        If it ``folds``, accumulators may stand for rows that never end, and the answers say
+        whether they do.
+        """
         for new, changes in self.collected.segments(name, place):
             kept = [keeps(change) for change in changes]
             assert any(kept), f"{where}: nothing of the segment {changes} is kept"
@@ -179,24 +179,28 @@ class _Judge:
             )
         all_of, some = (v.rows(name, place) for v in (self.hoarded, self.collected))
         for change in minus(all_of, some):
-            stood_for = change.valid_to == INF and change.valid_from <= folded
+            stood_for = folds and change.valid_to == INF
             assert stood_for or not keeps(change), f"{where}: {change} is kept, and is not there"
 
     def _in_order(
         self, where: str, name: str, place: int, rule: LastRows | OpenSessions, width: int
     ) -> None:
-        """A store whose rows are judged among those of their partition."""
-        given = _facts(self.hoarded.rows(name, place), width)
-        kept = _counted(rule.kept([Change(*f) for f in _as_facts(given)], self._progress))
-        there = _facts(self.collected.rows(name, place), width)
-        missing = kept - there
-        assert not missing, f"{where}: {missing} is kept, and is not there"
-        over = there - kept
+        """A store whose rows are judged among those of their partition.
+
+        The last column of a stored row says until when it takes part in anything; what has come
+        to that waits for its segment to go, and is not seen.
+        """
+        horizon = evaluate(rule.horizon, self._progress)
+        all_of = _facts(self.hoarded.rows(name, place), width)
+        kept = _counted(rule.kept([Change(*f) for f in _as_facts(all_of)], self._progress))
+        seen: list[Change] = []
         for new, changes in self.collected.segments(name, place):
-            facts = {change.row[:width] for change in changes}
-            gone = facts & over.keys()
-            assert not gone or not new or facts - over.keys(), f"{where}: {gone} was written"
-            assert gone != facts, f"{where}: nothing of the segment {facts} is kept"
+            waits = [change for change in changes if change.row[-1] > horizon]
+            assert waits, f"{where}: nothing of the segment {changes} is kept"
+            assert len(waits) == len(changes) or not new, f"{where}: {changes} is new"
+            seen += waits
+        there = _facts(seen, width)
+        assert there == kept, f"{where}: there is {there - kept}, and {kept - there} is not"
 
     def _accumulators(self, operator: Operator, node: Node, place: int, where: str) -> None:
         """A line for each group that holds, or, of facts, for each that can still change."""
