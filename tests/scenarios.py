@@ -85,7 +85,7 @@ SHARDED = Way(shards=3)
 MERGED = Way(merged=True, shards=2)
 HOARDING = Way(merged=True, collects=False)
 JUDGED = Way(judged=True)
-WAYS = (FINE, MERGED, HOARDING)
+WAYS = (FINE, MERGED, HOARDING, JUDGED)
 
 
 @cache
@@ -355,13 +355,13 @@ SCENARIOS = {
     ),
     "by time": Scenario(
         "SELECT at, COUNT(*) AS n, MAX(v) AS high FROM a [RANGE 8 MICROSECONDS] GROUP BY at",
-        most=99,
+        most=24,
         seed=3,
     ),
     "ranked by time": Scenario(
         "SELECT * FROM (SELECT k, v, at, RANK() OVER (PARTITION BY at ORDER BY v) AS r "
         "FROM a [RANGE 8 MICROSECONDS]) AS ranked WHERE r <= 1",
-        most=99,
+        most=14,
         seed=3,
     ),
     "in windows": Scenario(
@@ -398,6 +398,12 @@ SCENARIOS = {
         "SELECT k, v, SUM(v) OVER (PARTITION BY k ORDER BY at, v ROWS 1 PRECEDING) AS two, "
         "LAG(v) OVER (PARTITION BY k ORDER BY at, v) AS last_ FROM a [RANGE 5 MICROSECONDS]",
         most=62,
+        seed=4,
+    ),
+    "frame of facts": Scenario(
+        "SELECT k, at, SUM(v) OVER (PARTITION BY k ORDER BY at "
+        "RANGE BETWEEN INTERVAL 3 MICROSECONDS PRECEDING AND CURRENT ROW) AS three FROM a",
+        most=18,
         seed=4,
     ),
     "rank": Scenario(

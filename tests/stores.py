@@ -42,12 +42,12 @@ from ebbtide.compile.physical import Operator
 from ebbtide.core.change import Change, consolidate, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.time import INF, Instant
+from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key
 from ebbtide.dataflow.shard import Place
 from ebbtide.engine.state_report import INPUTS, areas_of
 from ebbtide.state.batch import to_changes
-from ebbtide.state.layout import Layout
+from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.segment import Segment
 from ebbtide.state.store import File, version_of
 from ebbtide.store.frontiers import restored
@@ -137,7 +137,7 @@ class _Judge:
             assert node.emitted is not None, where
             columns = self.program.chosen[name].kept
             keeps = self._by_time(node.emitted, name, lambda i: columns[i] if columns else i)
-            self._compare(where, name, place, keeps)
+            self._compare(where, name, place, keeps, self._counted(node, layout))
         else:
             self._input(operator, node, place, layout, where)
 
@@ -156,7 +156,12 @@ class _Judge:
         keeps = self._by_time(rule, name, lambda i: columns.index(Ref(schema[i])), steps)
         relation = node.relation
         folds = isinstance(relation, Aggregate) and folds_input(relation)
-        self._compare(where, name, place, keeps, folds)
+        self._compare(where, name, place, keeps, self._counted(node, layout), folds)
+
+    def _counted(self, node: Node, layout: Layout) -> Instant:
+        """The instant up to which of rows that never end only their count is known."""
+        counts = layout.endless is Endless.COUNTED
+        return evaluate(node.begun, self._progress) if counts else NEG_INF
 
     def _compare(
         self,
@@ -164,12 +169,13 @@ class _Judge:
         name: str,
         place: int,
         keeps: Callable[[Change], bool],
+        counted: Instant,
         folds: bool = False,
     ) -> None:
         """A store whose rows are judged one by one.
 
-        If it ``folds``, accumulators may stand for rows that never end, and the answers say
-        whether they do.
+        Rows that never end may have begun at any instant up to ``counted``; if the store
+        ``folds``, accumulators may stand for them, and the answers say whether they do.
         """
         for new, changes in self.collected.segments(name, place):
             kept = [keeps(change) for change in changes]
@@ -179,7 +185,7 @@ class _Judge:
             )
         all_of, some = (v.rows(name, place) for v in (self.hoarded, self.collected))
         for change in minus(all_of, some):
-            stood_for = folds and change.valid_to == INF
+            stood_for = (folds and change.valid_to == INF) or change.valid_to <= counted
             assert stood_for or not keeps(change), f"{where}: {change} is kept, and is not there"
 
     def _in_order(
