@@ -33,7 +33,7 @@ from ebbtide.errors import EvaluationError
 from strategies.arrivals import PROMISED
 
 VIEWS = 10
-STEPS = {"quick": 2, "ci": 3, "long": 4}[Config.from_environment().profile]
+STEPS = {"quick": 2, "ci": 2, "long": 4}[Config.from_environment().profile]
 CASES = {"quick": 2, "ci": 50, "long": 500}[Config.from_environment().profile]
 SEVERAL = st.lists(QUERIES, min_size=VIEWS, max_size=VIEWS, unique=True)
 
