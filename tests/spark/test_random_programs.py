@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
@@ -84,14 +85,12 @@ def held_to(
     suppress_health_check=list(HealthCheck),
 )
 @given(plans=SEVERAL, seed=st.integers(0, 2**32))
-def test_random_programs(
-    spark: SparkSession, tmp_path_factory: object, plans: list[Relation], seed: int
-) -> None:
-    root: Path = tmp_path_factory.mktemp("programs")  # type: ignore[attr-defined]
-    try:
-        held_to(spark, root, plans, steps_of(seed))
-    except EvaluationError as error:
-        event(f"no value: {error.code}")
-    except AssertionError as error:
-        error.add_note("\n".join(map(plan_tree, plans)))
-        raise
+def test_random_programs(spark: SparkSession, plans: list[Relation], seed: int) -> None:
+    with TemporaryDirectory() as root:
+        try:
+            held_to(spark, Path(root), plans, steps_of(seed))
+        except EvaluationError as error:
+            event(f"no value: {error.code}")
+        except AssertionError as error:
+            error.add_note("\n".join(map(plan_tree, plans)))
+            raise
