@@ -40,7 +40,8 @@ check: $(ready) ## lint, format, types, layers
 
 properties: java $(ready) ## the law, with many examples per property
 	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels tests/differential \
-	  $(addprefix tests/spark/test_,balance.py disk.py memory.py random_plans.py)
+	  $(addprefix tests/spark/test_,balance.py disk.py memory.py random_plans.py random_programs.py \
+	  readers_agree.py)
 
 bench: java $(ready) ## measure, with expected answers, and write benchmarks/results.json and README's table
 	$(bin)/ebbtide bench --json benchmarks/results.json $(if $(wildcard $(flink)),--flink $(flink))

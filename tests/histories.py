@@ -133,6 +133,24 @@ def cut(history: History, ends: Collection[int]) -> list[dict[str, Fed]]:
     return result
 
 
+def row_by_row(history: History, declarations: Sequence[Declaration]) -> list[dict[str, Fed]]:
+    """The finest cut: one row in a step; what a step promises comes after its last row.
+
+    What is all there from the start comes whole, before anything else.
+    """
+    static = {declaration.name for declaration in declarations if is_static(declaration)}
+    steps: list[dict[str, Fed]] = []
+    for fed in history:
+        whole = {name: what for name, what in fed.items() if name in static and what.arrivals}
+        steps += [whole] if whole else []
+        for name, what in fed.items():
+            if name not in static:
+                steps += [{name: Fed((arrival,))} for arrival in what.arrivals]
+        promised = {name: Fed((), w.advance) for name, w in fed.items() if w.advance is not None}
+        steps += [promised] if promised else []
+    return steps
+
+
 def _merged(history: History) -> dict[str, Fed]:
     names = {name: None for fed in history for name in fed}
     every = {name: [fed[name] for fed in history if name in fed] for name in names}

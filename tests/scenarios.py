@@ -18,11 +18,11 @@ from tempfile import TemporaryDirectory
 
 from tests.histories import Fed, History, Oracle, cut, declarations_of, history, without_refused
 from tests.in_process import InProcess
+from tests.stores import Program, Version, assert_kept
 
 from ebbtide.algebra.relation import ChangingTable, Relation
 from ebbtide.algebra.window import Window
 from ebbtide.analysis import analyse
-from ebbtide.compile.lowering import lower
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.frontier import now as now_of
@@ -69,18 +69,23 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Way:
-    """How a history is run: in how many shards, in every third step only, with collection."""
+    """How a history is run: in how many shards, in every third step only, with collection.
+
+    If its stores are ``judged`` too, they hold what the rules of EXPLAIN keep, row by row.
+    """
 
     shards: int = 1
     merged: bool = False
     collects: bool = True
+    judged: bool = False
 
 
 FINE = Way()
 SHARDED = Way(shards=3)
 MERGED = Way(merged=True, shards=2)
 HOARDING = Way(merged=True, collects=False)
-WAYS = (FINE, MERGED, HOARDING)
+JUDGED = Way(judged=True)
+WAYS = (FINE, MERGED, HOARDING, JUDGED)
 
 
 @cache
@@ -175,10 +180,15 @@ def judged(
     unused: Counter[tuple[str, str]] = Counter()
     moves = any(find(plan, Window)) or any(find(plan, ChangingTable))
     with TemporaryDirectory() as root:
-        runner = InProcess(lower({"q": analyse(plan)}), root, way.shards, way.collects)
+        program = Program.of({"q": analyse(plan)})
+        runner = InProcess(program.lowered, f"{root}/q", way.shards, way.collects)
+        hoard = InProcess(program.lowered, f"{root}/hoard", way.shards, collects=False)
         for fed in every:
             oracle.take(fed)
             manifest = runner.step(fed)
+            if way.judged:
+                hoarded = Version(hoard.root, hoard.step(fed))
+                assert_kept(program, Version(runner.root, manifest), hoarded, oracle)
             store._OPENED.drop_all(lambda key: True)
             now = manifest.record.now
             assert now == (_now(oracle) if moves else NEG_INF), "now"
@@ -343,6 +353,17 @@ SCENARIOS = {
         most=21,
         seed=4,
     ),
+    "by time": Scenario(
+        "SELECT at, COUNT(*) AS n, MAX(v) AS high FROM a [RANGE 8 MICROSECONDS] GROUP BY at",
+        most=24,
+        seed=3,
+    ),
+    "ranked by time": Scenario(
+        "SELECT * FROM (SELECT k, v, at, RANK() OVER (PARTITION BY at ORDER BY v) AS r "
+        "FROM a [RANGE 8 MICROSECONDS]) AS ranked WHERE r <= 1",
+        most=14,
+        seed=3,
+    ),
     "in windows": Scenario(
         "SELECT window_end, k, SUM(v) AS total FROM TUMBLE(a, at, INTERVAL 4 MICROSECONDS) "
         "GROUP BY window_start, window_end, k",
@@ -377,6 +398,12 @@ SCENARIOS = {
         "SELECT k, v, SUM(v) OVER (PARTITION BY k ORDER BY at, v ROWS 1 PRECEDING) AS two, "
         "LAG(v) OVER (PARTITION BY k ORDER BY at, v) AS last_ FROM a [RANGE 5 MICROSECONDS]",
         most=62,
+        seed=4,
+    ),
+    "frame of facts": Scenario(
+        "SELECT k, at, SUM(v) OVER (PARTITION BY k ORDER BY at "
+        "RANGE BETWEEN INTERVAL 3 MICROSECONDS PRECEDING AND CURRENT ROW) AS three FROM a",
+        most=18,
         seed=4,
     ),
     "rank": Scenario(

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from tests.mistakes import Mistake, assert_noticed, given, mistakes, turned
-from tests.scenarios import SHARDED
+from tests.scenarios import JUDGED, SHARDED
 
 from ebbtide.algebra.relation import Filter
+from ebbtide.core.time import is_finite
+from ebbtide.state.keep import Keep
 
 
 def without_filters(original: Any) -> Any:
@@ -20,6 +22,20 @@ def without_filters(original: Any) -> Any:
 def all_together(self: Any, edges: Any) -> Any:
     """Whoever follows an operator runs in its stage."""
     return tuple(range(len(edges[0].keys))) if edges else None
+
+
+def moved(by: int) -> Any:
+    """A rule whose times are all later, or earlier."""
+
+    def later(keep: Keep) -> Keep:
+        cases = (tuple(replace(p, value=_shifted(p.value, by)) for p in c) for c in keep.cases)
+        return replace(keep, cases=tuple(cases))
+
+    return turned(later)
+
+
+def _shifted(value: int, by: int) -> int:
+    return value + by if is_finite(value) else value
 
 
 PIPES = [
@@ -126,6 +142,58 @@ RULES = [
             )
         ),
         "sum for ever",
+    ),
+    Mistake(
+        "the steps of ISTREAM are kept like rows",
+        "compile.lowering:_store_rule",
+        given(lambda rule, place, *_: [rule, place]),
+        "istream",
+        (JUDGED,),
+    ),
+    Mistake(
+        "the steps of DSTREAM are kept like rows",
+        "compile.lowering:_store_rule",
+        given(lambda rule, place, *_: [rule, place]),
+        "dstream",
+        (JUDGED,),
+        seed=2,
+    ),
+    Mistake(
+        "what ends after now is not kept for it",
+        "compile.lowering:_store_rule",
+        turned(lambda rule: replace(rule, turning=None)),
+        "by time",
+        (JUDGED,),
+    ),
+    Mistake(
+        "what ends after now is not kept for a ranking",
+        "compile.lowering:_store_rule",
+        turned(lambda rule: replace(rule, turning=None)),
+        "ranked by time",
+        (JUDGED,),
+    ),
+    Mistake(
+        "what was emitted is kept by the rule of the input",
+        "compile.physical:Operator.times",
+        turned(lambda times: replace(times, output=times.inputs[0])),
+        "frame of facts",
+        (JUDGED,),
+    ),
+    *(
+        Mistake(
+            f"a tick too early, in {scenario}", "compile.physical:StoreRule.at", moved(1), scenario
+        )
+        for scenario in ("join", "join within", "sums", "frame of facts")
+    ),
+    *(
+        Mistake(
+            f"a tick too late, in {scenario}",
+            "compile.physical:StoreRule.at",
+            moved(-1),
+            scenario,
+            (JUDGED,),
+        )
+        for scenario in ("join", "join within", "sums", "distinct", "left join", "frame of facts")
     ),
     Mistake(
         "no time of a source is listened to",

@@ -50,9 +50,9 @@ from ebbtide.algebra.window import (
 from ebbtide.analysis.contact import NOT_TOUCHED, Touch, met, touched
 from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.formula import Formula, both
-from ebbtide.analysis.formula.progress import Bound, Progress, fastest
+from ebbtide.analysis.formula.progress import ALWAYS, Bound, Progress, fastest
 from ebbtide.analysis.formula.terms import Var
-from ebbtide.analysis.keep_rules import ByTime, Rule, behind
+from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule, behind
 from ebbtide.analysis.ordered_keep import last_rows, open_sessions, rows_of_frames
 from ebbtide.analysis.temporal.combination import matching
 from ebbtide.analysis.temporal.edge import TO, Copy, Edge, same_row
@@ -98,9 +98,9 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
         case Window():
             if not isinstance(node.spec, Rows):
                 return ()
-            return (Kept(0, last_rows(node, node.spec, below[0], retain)),)
+            return (_in_order(last_rows(node, node.spec, below[0], retain)),)
         case Session():
-            return (Kept(0, open_sessions(node, below[0], retain)),)
+            return (_in_order(open_sessions(node, below[0], retain)),)
         case Istream() | Dstream() | Rstream():
             return (_streamed(node, below[0], retain),)
         case _:
@@ -193,6 +193,11 @@ def _streamed(node: Streaming, below: Edge, retain: Retain) -> Kept:
         touch = touch.either(Touch(Keep(((After(TO, ahead),),))))
     first = isinstance(node, Rstream)
     return Kept(0, ByTime(touch.keep, _columns(below), first, turns=True), touch)
+
+
+def _in_order(rule: LastRows | OpenSessions) -> Kept:
+    """The rows that one to come stands beside; none, where none is to come."""
+    return Kept(0, ByTime(Keep(()), ()) if rule.horizon == ALWAYS else rule)
 
 
 def _by_time(place: int, edge: Edge, touch: Touch) -> Kept:

@@ -167,16 +167,17 @@ class _Routing:
         self.placing = placing
 
     def stages(self) -> Stages:
-        groups: dict[tuple[Producer, int, tuple[Expression, ...]], list[int]] = {}
+        groups: dict[tuple[Producer, int, tuple[Expression, ...], Pipe | None], list[int]] = {}
         feeds: dict[int, Feed] = {}
         for number, edge in enumerate(self.physical.edges):
             stage = self._consumed(edge)
             if isinstance(edge.producer, FromOperator) and self._made(edge) == stage:
                 feeds[number] = Feed(edge.producer, edge.pipe)
             else:
-                groups.setdefault((edge.producer, stage, self._keys(edge)), []).append(number)
+                together = (edge.producer, stage, self._keys(edge), self._apart(edge))
+                groups.setdefault(together, []).append(number)
         routes: list[Route] = []
-        for (producer, stage, keys), numbers in groups.items():
+        for (producer, stage, keys, _), numbers in groups.items():
             pipes = [self.physical.edges[number].pipe for number in numbers]
             shared = self._common(producer, pipes)
             route = Route(len(routes), producer, stage, shared, keys)
@@ -208,6 +209,11 @@ class _Routing:
         if edge.consumer < 0:
             return edge.keys
         return tuple(edge.keys[i] for i in self.placing.by[edge.consumer])
+
+    def _apart(self, edge: PlanEdge) -> Pipe | None:
+        """The pipe of an edge whose keys are computed by it: a task finds them only behind it."""
+        computed = not all(isinstance(key, Ref) for key in self._keys(edge))
+        return edge.pipe if computed and isinstance(edge.producer, FromOperator) else None
 
     def _common(self, producer: Producer, pipes: Sequence[Pipe]) -> Pipe:
         """What is done before the exchange: all of a pipe if there is one, else a choice of

@@ -67,7 +67,10 @@ def merged(layout: Layout, stored: Any, keep: Keep, whole: bool) -> tuple[Any, H
             starts = ints(changes, FROM)
             # A fact holds at every instant, and stays one.
             begin = np.where(old & (starts > NEG_INF), keep.begun, starts)
-            changes = net(with_times(changes, begin, ints(changes, TO), ints(changes, DIFF)))
+            # Of equal rows that end at one time, what they count less before is kept no longer.
+            changes = keep.of(
+                net(with_times(changes, begin, ints(changes, TO), ints(changes, DIFF)))
+            )
             hashes = key_hash(changes, layout.keys)
     if not (ints(changes, DIFF) < 0).any():
         return changes, hashes

@@ -136,7 +136,7 @@ class Admission:
         kept: list[Operation],
     ) -> tuple[Outcome, Outcome]:
         """What has become of a key's operations before and after the step."""
-        if isinstance(self.declaration, TableDeclaration):
+        if isinstance(self.declaration, TableDeclaration) and not self.declaration.static:
             versions = VersionLedger(self.declaration, tuple(known))
             later = versions.admit(new, before, after)
             kept += _prune(later, after)

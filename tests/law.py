@@ -1,0 +1,90 @@
+"""Programs in this process, held to the law and to their keep rules after every step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from tempfile import TemporaryDirectory
+
+from ebbtide.algebra.plan_tree import plan_tree
+from hypothesis import strategies as st
+from tests.histories import Fed, Oracle, declarations_of
+from tests.in_process import InProcess
+from tests.stores import Program, Version, assert_kept
+
+from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.relation import Relation
+from ebbtide.analysis import Analysis, analyse
+from ebbtide.compile.lowering import lower
+from ebbtide.core.change import Change, consolidate, until
+from ebbtide.core.time import Instant
+from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.optimizer import optimise
+from ebbtide.reference import evaluate
+from ebbtide.testing import assert_snapshot_equal
+from strategies.arrivals import PROMISED
+from strategies.plans import plans
+from strategies.timed import timed_plans
+
+
+def assert_answers(plan: Relation, output: Sequence[Change], oracle: Oracle, now: Instant) -> None:
+    """That all that a plan has emitted is the reference's answer."""
+    expected = evaluate(plan, oracle.accepted, now)
+    if kind(plan) is Kind.FACT:
+        assert consolidate(output) == consolidate(expected)
+    else:
+        assert_snapshot_equal(output, until(expected, now), now)
+
+
+def held_to(
+    plans: Sequence[Relation], steps: Sequence[Mapping[str, Fed]], shards: int
+) -> dict[str, tuple[Change, ...]]:
+    """All that the views of a program emit, with every answer and every store judged."""
+    named = {f"v{i}": plan for i, plan in enumerate(plans)}
+    declarations = {d.name: d for plan in plans for d in declarations_of(plan)}
+    oracle = Oracle.of(list(declarations.values()))
+    program = Program.of({name: analysed(plan) for name, plan in named.items()})
+    said: dict[str, tuple[Change, ...]] = dict.fromkeys(named, ())
+    with TemporaryDirectory() as root:
+        one = InProcess(program.lowered, f"{root}/collecting", shards)
+        other = InProcess(program.lowered, f"{root}/hoarding", shards, collects=False)
+        for fed in steps:
+            oracle.take(fed)
+            manifest, hoarded = one.step(fed), other.step(fed)
+            for name, plan in named.items():
+                emitted = consolidate(one.emitted(manifest, name))
+                assert consolidate(other.emitted(hoarded, name)) == emitted
+                said[name] = consolidate((*said[name], *emitted))
+                assert_answers(plan, said[name], oracle, manifest.record.nows[name])
+            versions = Version(one.root, manifest), Version(other.root, hoarded)
+            assert_kept(program, *versions, oracle)
+    return said
+
+
+@lru_cache(64)
+def analysed(plan: Relation) -> Analysis:
+    """What is proved of a plan as it runs."""
+    return analyse(optimise(plan))
+
+
+def by_itself(plans: Sequence[Relation], steps: Sequence[Mapping[str, Fed]], shards: int) -> str:
+    """Which of the plans fails without the others, for whoever reads of a failure."""
+    for plan in plans:
+        try:
+            held_to([plan], steps, shards)
+        except AssertionError as error:
+            return f"by itself fails, with {error}\n{plan_tree(plan)}\n{steps}"
+        except EvaluationError:
+            continue
+    return "none of the plans fails by itself"
+
+
+def is_wanted(plan: Relation) -> bool:
+    """Whether the engine runs a plan, and with a kernel or more."""
+    try:
+        return bool(lower({"q": analysed(plan)}).nodes)
+    except UnsupportedError:
+        return False
+
+
+QUERIES = st.one_of(timed_plans(PROMISED), plans(PROMISED, depth=3)).filter(is_wanted)
