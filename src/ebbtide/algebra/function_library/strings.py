@@ -134,6 +134,26 @@ def _split_part(text: str, separator: str, number: int) -> str:
     return parts[place] if 0 <= place < len(parts) else ""
 
 
+def _substring_index(text: str, separator: str, count: int) -> str:
+    places = [p for p in range(len(text)) if separator and text.startswith(separator, p)]
+    if count == 0 or not separator:
+        return ""
+    if abs(count) > len(places):
+        return text
+    return text[: places[count - 1]] if count > 0 else text[places[count] + len(separator) :]
+
+
+def _levenshtein(text: str, other: str) -> int:
+    # cost[i][j] turns the first i characters of the text into the first j of the other.
+    cost = [[i + j for j in range(len(other) + 1)] for i in range(len(text) + 1)]
+    for i, a in enumerate(text, 1):
+        for j, b in enumerate(other, 1):
+            cost[i][j] = min(
+                cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + int(a != b)
+            )
+    return cost[-1][-1]
+
+
 def _locate(part: str | None, text: str | None, position: int | None = 1) -> int | None:
     # NULL as a position is no position at all, as in Hive.
     if position is None:
@@ -305,6 +325,24 @@ STRING_FUNCTIONS = (
         (TEXT, TEXT, COUNT),
         STRING,
         meaning=_split_part,
+    ),
+    define(
+        FAMILY,
+        "SUBSTRING_INDEX(text, separator, count)",
+        "The text in front of the separator with that number; a negative number counts from the "
+        "end and gives what is after it, and there is the whole text where there are not so many.",
+        (TEXT, TEXT, COUNT),
+        STRING,
+        meaning=_substring_index,
+    ),
+    define(
+        FAMILY,
+        "LEVENSHTEIN(text, other)",
+        "How many characters have to be put in, taken out or replaced to make one text of the "
+        "other.",
+        (TEXT, TEXT),
+        INT,
+        meaning=_levenshtein,
     ),
     *(
         define(FAMILY, usage, summary, (TEXT, TEXT), BOOLEAN, meaning=meaning)
