@@ -25,7 +25,10 @@ TYPES: dict[str, tuple[tuple[Type, ...], ...]] = {
     "COUNT": ((), *((t,) for t in ANYTHING)),
     "SUM": tuple((t,) for t in (*NUMBERS, INTERVAL)),
     "AVG": tuple((t,) for t in (*NUMBERS, INTERVAL)),
-    **{name: tuple((t,) for t in ANYTHING) for name in ("MIN", "MAX", "FIRST", "LAST", "COLLECT")},
+    **{
+        name: tuple((t,) for t in ANYTHING)
+        for name in ("MIN", "MAX", "FIRST", "LAST", "COLLECT", "MODE")
+    },
     **{
         name: tuple((t,) for t in NUMBERS)
         for name in ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
@@ -114,6 +117,7 @@ MEANING: dict[str, Callable[[list[int]], Value]] = {
         min(v for v in bag if 4 * sum(w <= v for w in bag) >= len(bag)) if bag else None
     ),
     "COLLECT": lambda bag: tuple(sorted(bag)),
+    "MODE": lambda bag: min(bag, key=lambda value: (-bag.count(value), value), default=None),
 }
 
 SOURCE = relation("t", x="BIGINT", y="BIGINT", z="BOOLEAN")

@@ -136,6 +136,12 @@ def _call(call: AggregateCall, schema: Schema, framed: bool = False) -> str:
         if framed or (call.distinct and call.name != "FIRST"):
             raise Unjudged(f"{call.name} with DISTINCT or a frame")
         text, conditions = _ordered_call(call, arguments, schema, conditions)
+    elif call.name == "MODE":
+        if framed:
+            raise Unjudged("MODE in a frame, where DuckDB takes no order")
+        text = f"mode({arguments[0]} ORDER BY {arguments[0]})"
+        if call.distinct:
+            text = f"min({arguments[0]})"
     elif not arguments:
         text = "count(*)"
     else:

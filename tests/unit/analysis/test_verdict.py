@@ -182,6 +182,7 @@ FOLDED = (
 )  # fmt: skip
 UNFOLDED = (
     "MEDIAN(total)", "PERCENTILE(total, 0.3)", "COLLECT(total)", "COUNT(DISTINCT total)",
+    "MODE(total)",
     "SUM(DISTINCT total)", "LAST(DISTINCT total)", "VAR_SAMP(CAST(id AS DECIMAL(30, 2)))",
     "MAX(total) AS m, MEDIAN(total)",
 )  # fmt: skip
