@@ -25,6 +25,8 @@ TYPES: dict[str, tuple[tuple[Type, ...], ...]] = {
     "COUNT": ((), *((t,) for t in ANYTHING)),
     "SUM": tuple((t,) for t in (*NUMBERS, INTERVAL)),
     "AVG": tuple((t,) for t in (*NUMBERS, INTERVAL)),
+    "TRY_SUM": tuple((t,) for t in (*NUMBERS, INTERVAL)),
+    "TRY_AVG": tuple((t,) for t in (*NUMBERS, INTERVAL)),
     **{
         name: tuple((t,) for t in ANYTHING)
         for name in ("MIN", "MAX", "FIRST", "LAST", "COLLECT", "MODE")
@@ -105,6 +107,8 @@ MEANING: dict[str, Callable[[list[int]], Value]] = {
     "COUNT": len,
     "SUM": lambda bag: sum(bag) if bag else None,
     "AVG": lambda bag: float(Fraction(sum(bag), len(bag))) if bag else None,
+    "TRY_SUM": lambda bag: sum(bag) if bag else None,
+    "TRY_AVG": lambda bag: float(Fraction(sum(bag), len(bag))) if bag else None,
     "MIN": lambda bag: min(bag, default=None),
     "MAX": lambda bag: max(bag, default=None),
     "VAR_SAMP": spread(variance, 2, False),

@@ -50,6 +50,8 @@ ORDERED = ("FIRST", "LAST", "ARG_MIN", "ARG_MAX", "COLLECT")
 SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 PLAIN = {
     "MEDIAN": "median",
+    "TRY_SUM": "sum",
+    "TRY_AVG": "avg",
     "VAR_SAMP": "var_samp",
     "VAR_POP": "var_pop",
     "STDDEV_SAMP": "stddev_samp",
@@ -151,7 +153,11 @@ def _call(call: AggregateCall, schema: Schema, framed: bool = False) -> str:
         text += f" FILTER (WHERE {' AND '.join(conditions)})"
     if call.name == "COLLECT":
         return f"coalesce({text}, [])"
-    return f"CAST({text} AS BIGINT)" if call.name == "SUM" and call.type.sql == "BIGINT" else text
+    return (
+        f"CAST({text} AS BIGINT)"
+        if call.name in ("SUM", "TRY_SUM") and call.type.sql == "BIGINT"
+        else text
+    )
 
 
 def _ordered_call(

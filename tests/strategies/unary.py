@@ -39,7 +39,8 @@ from ebbtide.core.types import (
 )
 from strategies.growth import Builder, Growth, plain, unused
 
-NUMERIC = ("SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
+SUMS = ("SUM", "AVG", "TRY_SUM", "TRY_AVG")
+NUMERIC = (*SUMS, "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
 COMPARED = ("COUNT", "MIN", "MAX", "MODE", "FIRST", "LAST", "COLLECT")
 TRUTHS = ("BOOL_AND", "BOOL_OR")
 SHARES = ("PERCENTILE", "PERCENTILE_DISC")

@@ -2,7 +2,7 @@
 
 Law: a result is what exact arithmetic gives, rounded once; of doubles, what it gives within
 ``1e-12`` of the sum of their sizes.  Whole numbers and decimals that leave the type of the result
-are an error, not a wrong number.
+are an error, or NULL under TRY_, not a wrong number.
 
 `SUMS` has an entry for each, by name: how its column comes of sums in words, of sums as pairs of
 doubles, and its value of exact sums, for where the doubles cannot be trusted.
@@ -112,16 +112,28 @@ def result_of(
     return SUMS[call.name].of_wholes(call, Wholes(count, sums, words, scale))
 
 
-# --- SUM and AVG -------------------------------------------------------------------------------
+# --- SUM and AVG, and with TRY_ NULL for what does not fit --------------------------------------
 
 
 def _sum(call: Call, sums: Wholes) -> Any:
-    words, absent = sums.sums, sums.rows == 0
+    _check(call, _sum_fits(call, sums))
+    return _sum_column(call, sums, sums.rows == 0)
+
+
+def _try_sum(call: Call, sums: Wholes) -> Any:
+    return _sum_column(call, sums, (sums.rows == 0) | ~_sum_fits(call, sums))
+
+
+def _sum_fits(call: Call, sums: Wholes) -> Mask:
     if pa.types.is_decimal128(call.type):
-        _check(call, fits_two(words) & within(words, call.type.precision))
-        return decimals(call.type, words, absent)
-    _check(call, fits_one(words))
-    return pa.array(words[0].view(np.int64), mask=absent)
+        return fits_two(sums.sums) & within(sums.sums, call.type.precision)
+    return fits_one(sums.sums)
+
+
+def _sum_column(call: Call, sums: Wholes, absent: Mask) -> Any:
+    if pa.types.is_decimal128(call.type):
+        return decimals(call.type, sums.sums, absent)
+    return pa.array(sums.sums[0].view(np.int64), mask=absent)
 
 
 def _sum_of_reals(sums: Reals) -> Any:
@@ -129,22 +141,49 @@ def _sum_of_reals(sums: Reals) -> Any:
 
 
 def _average(call: Call, sums: Wholes) -> Any:
-    words, absent = sums.sums, sums.rows == 0
-    divisor = np.maximum(sums.rows, 1)
     if pa.types.is_float64(call.type):
-        return pa.array(ratios(words, divisor), mask=absent)
+        return _ratio(sums)
+    numbers, fitting = _means(call, sums)
+    _check(call, np.array([number in fitting for number in numbers], np.bool_))
+    return _mean_column(call, numbers, sums.rows == 0)
+
+
+def _try_average(call: Call, sums: Wholes) -> Any:
+    if pa.types.is_float64(call.type):
+        return _ratio(sums)
+    numbers, fitting = _means(call, sums)
+    fits = np.array([number in fitting for number in numbers], np.bool_)
+    shown = [number if fit else 0 for number, fit in zip(numbers, fits.tolist(), strict=True)]
+    return _mean_column(call, shown, (sums.rows == 0) | ~fits)
+
+
+def _ratio(sums: Wholes) -> Any:
+    return pa.array(ratios(sums.sums, np.maximum(sums.rows, 1)), mask=sums.rows == 0)
+
+
+def _means(call: Call, sums: Wholes) -> tuple[list[int], range]:
+    """The means as whole numbers, of the last digit of a decimal, and which of them fit."""
+    divisor = np.maximum(sums.rows, 1)
+    if not pa.types.is_decimal128(call.type):
+        return rounded(sums.sums, divisor, 0), range(-(2**63), 2**63)
+    numbers = rounded(sums.sums, divisor, call.type.scale - sums.scale)
+    limit = 10**call.type.precision
+    return numbers, range(1 - limit, limit)
+
+
+def _mean_column(call: Call, numbers: list[int], absent: Mask) -> Any:
     if pa.types.is_decimal128(call.type):
-        numbers = rounded(words, divisor, call.type.scale - sums.scale)
         return decimals_of(call.type, numbers, absent, call.name)
-    numbers = rounded(words, divisor, 0)
-    if any(not -(2**63) <= number < 2**63 for number in numbers):
-        _check(call, np.zeros(1, np.bool_))
     return pa.array(np.array(numbers, np.int64), mask=absent)
 
 
 def _average_of_reals(sums: Reals) -> Any:
     divisor = np.maximum(sums.rows, 1).astype(np.float64)
     return _with_special(sums, quotients(sums.high, sums.low, divisor))
+
+
+def _exact_mean(sums: Exact) -> float:
+    return to_double(sums.total / sums.rows)
 
 
 def _with_special(sums: Reals, values: Any) -> Any:
@@ -232,7 +271,9 @@ def _root(exact: Fraction) -> float:
 
 SUMS: dict[str, SumFunction] = {
     "SUM": SumFunction(_sum, _sum_of_reals, lambda sums: to_double(sums.total)),
-    "AVG": SumFunction(_average, _average_of_reals, lambda sums: to_double(sums.total / sums.rows)),
+    "TRY_SUM": SumFunction(_try_sum, _sum_of_reals, lambda sums: to_double(sums.total)),
+    "AVG": SumFunction(_average, _average_of_reals, _exact_mean),
+    "TRY_AVG": SumFunction(_try_average, _average_of_reals, _exact_mean),
     "VAR_SAMP": _variance(sample=True, root=False),
     "VAR_POP": _variance(sample=False, root=False),
     "STDDEV_SAMP": _variance(sample=True, root=True),
