@@ -94,6 +94,13 @@ def test_a_new_file_is_a_new_sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         query_at(tmp_path / "other").start(sink="tallyho")
 
 
+def test_the_hint_has_every_sink(tmp_path: Path) -> None:
+    with pytest.raises(QueryError) as caught:
+        query_at(tmp_path).start(sink="kafka")
+    made = ("'console'", "'noop'", "Files(path)", "Memory()", "a function of (frame, step)")
+    assert all(text in (caught.value.hint or "") for text in made), caught.value.hint
+
+
 def test_nothing_is_written_for_who_wants_no_rows(tmp_path: Path) -> None:
     class Counter(Ledger):
         wants_rows: ClassVar[bool] = False
