@@ -35,7 +35,7 @@ from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.algebra.traits import Stateless
-from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Session, Window
+from ebbtide.algebra.window import Dstream, Istream, Rstream, Session, Window
 from ebbtide.analysis.equalities import split_condition
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.monotonicity import Class, Monotonicity
@@ -95,9 +95,11 @@ def _key(relation: Relation, place: int) -> Iterator[str]:
             yield from (sql(named.expression) for named in node.keys)
         case TopN() | Over():
             yield from map(sql, node.partition_by)
-        case Window(spec=Rows(partition_by=names)) | Session(partition_by=names):
-            yield from names
-        case Window() | Product() | Rstream():
+        case Window():
+            yield from node.spec.keys
+        case Session():
+            yield from node.partition_by
+        case Product() | Rstream():
             return
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             yield from map(str, node.children[place].schema)

@@ -42,7 +42,6 @@ from ebbtide.algebra.traits import Joining, Stateless, Streaming
 from ebbtide.algebra.window import (
     Dstream,
     Istream,
-    Rows,
     Rstream,
     Session,
     Window,
@@ -53,7 +52,7 @@ from ebbtide.analysis.formula.formula import Formula, both
 from ebbtide.analysis.formula.progress import Bound, Progress, fastest
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, Rule, behind
-from ebbtide.analysis.ordered import last_rows, open_sessions, rows_of_frames
+from ebbtide.analysis.ordered import open_sessions, rows_of_frames, window_rule
 from ebbtide.analysis.temporal.combination import matching
 from ebbtide.analysis.temporal.edge import TO, Copy, Edge, same_row
 from ebbtide.analysis.temporal.frame import reach
@@ -96,9 +95,8 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
         case Over():
             return (_framed(node, below[0], retain),)
         case Window():
-            if not isinstance(node.spec, Rows):
-                return ()
-            return (Kept(0, last_rows(node, node.spec, below[0], retain)),)
+            window = window_rule(node, below[0], retain)
+            return () if window is None else (Kept(0, window),)
         case Session():
             return (Kept(0, open_sessions(node, below[0], retain)),)
         case Istream() | Dstream() | Rstream():

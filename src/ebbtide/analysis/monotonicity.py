@@ -43,14 +43,10 @@ from ebbtide.algebra.relation import (
 from ebbtide.algebra.traits import KeepsClass
 from ebbtide.algebra.window import (
     Dstream,
-    Fixed,
     Istream,
-    Now,
-    Range,
-    Rows,
+    Leaves,
     Rstream,
     Session,
-    Unbounded,
     Window,
     WindowSpec,
 )
@@ -157,19 +153,15 @@ def _stream(node: Stream) -> Monotonicity:
 def _window(spec: WindowSpec, facts: Monotonicity) -> Monotonicity:
     if facts.has_negatives:
         return facts
-    match spec:
-        case Range(size_us=size, slide_us=None):
-            return Monotonicity(Class.WEAKEST, "every row stays for the range", size)
-        case Now():
-            return Monotonicity(Class.WEAKEST, "every row stays for an instant", 1)
-        case Range() | Fixed():
-            return Monotonicity(Class.WEAK, "a row stays until a known point of the grid")
-        case Unbounded():
-            return Monotonicity(Class.MONOTONIC, "every row stays for ever")
-        case Rows():
-            return _strict("the rows that follow end a row")
-        case _:
-            assert_never(spec)
+    if spec.lifetime_us is not None:
+        return Monotonicity(Class.WEAKEST, spec.stays, spec.lifetime_us)
+    match spec.leaves:
+        case Leaves.BY_ITSELF:
+            return Monotonicity(Class.WEAK, spec.stays)
+        case Leaves.BY_OTHERS:
+            return _strict(spec.stays)
+        case Leaves.NEVER:
+            return Monotonicity(Class.MONOTONIC, spec.stays)
 
 
 def _joined(below: tuple[Monotonicity, ...]) -> Monotonicity:

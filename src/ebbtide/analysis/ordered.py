@@ -7,11 +7,12 @@ it changes only what the last few of those take part in.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.expression import Literal, Ref
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over
-from ebbtide.algebra.window import Rows, Session, Window
+from ebbtide.algebra.window import LinearWindow, Rows, Session, Window
 from ebbtide.analysis.formula.progress import NEVER, Bound, Value
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.keep_rules import LastRows, OpenSessions, behind
@@ -25,7 +26,21 @@ def horizon_of(place: int, edge: Edge, retain: Mapping[Bound, Duration]) -> Valu
     return behind(propagated(edge.columns[place], edge.facts, edge.bounds), retain)
 
 
-def last_rows(node: Window, spec: Rows, below: Edge, retain: Mapping[Bound, Duration]) -> LastRows:
+def window_rule(
+    node: Window, below: Edge, retain: Mapping[Bound, Duration]
+) -> LastRows | OpenSessions | None:
+    """What a window keeps of its facts, if it has to look at several of them."""
+    spec = node.spec
+    if isinstance(spec, LinearWindow):
+        return None
+    match spec:
+        case Rows():
+            return _last_rows(node, spec, below, retain)
+        case _:
+            assert_never(spec)
+
+
+def _last_rows(node: Window, spec: Rows, below: Edge, retain: Mapping[Bound, Duration]) -> LastRows:
     """ROWS n: the last n rows of a partition that no row to come precedes."""
     place = below.schema.position
     on = place(node.on)

@@ -33,13 +33,9 @@ from ebbtide.algebra.relation import (
 from ebbtide.algebra.traits import KeepsSize
 from ebbtide.algebra.window import (
     Dstream,
-    Fixed,
     Istream,
-    Now,
-    Range,
-    Rows,
+    Leaves,
     Rstream,
-    Unbounded,
     Window,
 )
 
@@ -106,15 +102,13 @@ def _grouped(node: Aggregate, below: Size) -> Size:
 
 
 def _windowed(node: Window) -> Size:
-    match node.spec:
-        case Range() | Fixed() | Now():
+    match node.spec.leaves:
+        case Leaves.BY_ITSELF:
             return Size.WINDOW
-        case Rows(partition_by=partition):
-            return Size.KEY if partition else Size.WINDOW
-        case Unbounded():
+        case Leaves.BY_OTHERS:
+            return Size.KEY if node.spec.keys else Size.WINDOW
+        case Leaves.NEVER:
             return Size.UNBOUNDED
-        case _:
-            assert_never(node.spec)
 
 
 def _paired(below: tuple[Size, ...]) -> Size:

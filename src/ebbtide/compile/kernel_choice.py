@@ -33,6 +33,7 @@ from ebbtide.algebra.window import (
     Dstream,
     Hop,
     Istream,
+    LinearWindow,
     Rows,
     Rstream,
     Session,
@@ -125,8 +126,8 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
             return _top(node)
         case Over():
             return _over(node)
-        case Window(spec=Rows() as spec):
-            return _row_window(node, spec)
+        case Window():
+            return _window(node)
         case Session():
             return _session(node)
         case Tumble() | Hop() | Cumulate():
@@ -142,8 +143,6 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
                 inputs=(Side(all_of(node.input), ()),),
                 carries=(),
             )
-        case Window():
-            raise _without_kernel(node)
         case _:
             assert_never(node)
 
@@ -318,16 +317,18 @@ def _widened(
     return Chosen(kernel, (side,), output, kept, carries=_at(partition))
 
 
-def _row_window(node: Window, spec: Rows) -> Chosen:
+def _window(node: Window) -> Chosen:
     schema = node.input.schema
-    partition = tuple(schema.position(name) for name in spec.partition_by)
-    kernel = row_window.Rows(
-        schema.position(node.on),
-        spec.count,
-        spec.slide or 1,
-        partition,
-        tuple(schema.position(name) for name in node.key),
-    )
+    on, partition = schema.position(node.on), tuple(map(schema.position, node.spec.keys))
+    spec = node.spec
+    if isinstance(spec, LinearWindow):
+        raise _without_kernel(node)
+    match spec:
+        case Rows(count=count, slide=slide):
+            key = tuple(map(schema.position, node.key))
+            kernel = row_window.Rows(on, count, slide or 1, partition, key)
+        case _:
+            assert_never(spec)
     row = all_of(node.input)
     side = Side(row, tuple(row[i] for i in partition))
     return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))

@@ -22,13 +22,12 @@ from ebbtide.algebra.traits import Linear, traits
 from ebbtide.algebra.window import (
     Coalesce,
     Fixed,
+    LinearWindow,
     Now,
     Range,
-    Rows,
     Split,
     Unbounded,
     Window,
-    WindowSpec,
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, Duration
@@ -97,6 +96,8 @@ class Pipe:
     def _windowed(self, node: Window) -> Pipe:
         time = micros(self.columns[node.input.schema.position(node.on)])
         spec = node.spec
+        if not isinstance(spec, LinearWindow):
+            raise InternalError("not-linear", "this window looks at several facts")
         match spec:
             case Range(size_us=size, slide_us=slide):
                 ends = time, _plus(time, size)
@@ -108,8 +109,6 @@ class Pipe:
                 ends = time, _plus(time, 1)
             case Unbounded():
                 ends = time, Literal(INF, BIGINT)
-            case Rows():
-                raise InternalError("not-linear", "a window of rows is not linear")
             case _:
                 assert_never(spec)
         return replace(
@@ -117,7 +116,7 @@ class Pipe:
             valid_from=ends[0],
             valid_to=ends[1],
             on_grid=isinstance(spec, Range) and spec.slide_us is not None,
-            length_us=_length(spec),
+            length_us=spec.lifetime_us,
         )
 
 
@@ -127,8 +126,10 @@ def source_pipe(schema: Schema) -> Pipe:
 
 
 def is_linear(node: Relation) -> TypeGuard[Linear]:
-    """Whether an operator is part of a pipe: a window of rows is not, though other windows are."""
-    return traits(node).linear and not (isinstance(node, Window) and isinstance(node.spec, Rows))
+    """Whether an operator is part of a pipe: of windows, those that look at each fact alone."""
+    return traits(node).linear and not (
+        isinstance(node, Window) and not isinstance(node.spec, LinearWindow)
+    )
 
 
 def micros(time: Expression) -> Expression:
@@ -145,16 +146,6 @@ def floor(time_us: Expression, grid_us: Duration) -> Expression:
 def ceil(time_us: Expression, grid_us: Duration) -> Expression:
     """The first multiple of the grid at or after a number of microseconds."""
     return floor(_plus(time_us, grid_us - 1), grid_us)
-
-
-def _length(spec: WindowSpec) -> Duration | None:
-    match spec:
-        case Range(size_us=size, slide_us=None):
-            return size
-        case Now():
-            return 1
-        case _:
-            return None
 
 
 def _plus(time_us: Expression, by: Duration) -> Expression:

@@ -46,7 +46,7 @@ from ebbtide.algebra.window import (
     Dstream,
     Hop,
     Istream,
-    Rows,
+    LinearWindow,
     Rstream,
     Session,
     Tumble,
@@ -74,7 +74,7 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
         case Map():
             chosen = (node.columns[i].expression for i in sorted(reads))
             return (_in(chosen, node.input.schema),)
-        case Window() if not isinstance(node.spec, Rows):
+        case Window() if isinstance(node.spec, LinearWindow):
             return (reads | {node.input.schema.position(node.on)},)
         case UnionAll():
             return reads, reads

@@ -14,6 +14,7 @@ from ebbtide.algebra.window import (
     Cumulate,
     Fixed,
     Hop,
+    LinearWindow,
     Now,
     Range,
     Rows,
@@ -33,16 +34,24 @@ def validity(node: Window, changes: Iterable[Change]) -> Iterator[Change]:
     time = node.input.schema.position(node.on)
     facts = _timed(snapshot(changes, NEG_INF), time)
     spec = node.spec
-    if isinstance(spec, Rows):
-        yield from _row_windows(node, spec, facts, time)
+    if isinstance(spec, LinearWindow):
+        yield from _each_alone(spec, facts, time)
         return
+    match spec:
+        case Rows():
+            yield from _row_windows(node, spec, facts, time)
+        case _:
+            assert_never(spec)
+
+
+def _each_alone(spec: LinearWindow, facts: Multiset, time: int) -> Iterator[Change]:
     for row, multiplicity in facts.items():
         interval = shown_over(spec, row[time])
         if interval is not None:
             yield Change(row, interval.valid_from, interval.valid_to, multiplicity)
 
 
-def shown_over(spec: Range | Fixed | Now | Unbounded, ts: Instant) -> Interval | None:
+def shown_over(spec: LinearWindow, ts: Instant) -> Interval | None:
     """The interval over which a window of time shows a fact at ``ts``; None if it never does."""
     match spec:
         case Range(size_us=size, slide_us=slide):
