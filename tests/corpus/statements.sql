@@ -16,6 +16,10 @@ SELECT bidder, AVG(price) AS mean FROM bids [PARTITION BY bidder ROWS 10] GROUP 
 
 SELECT * FROM bids [PARTITION BY auction, bidder ROWS 10 SLIDE 5];
 
+SELECT * FROM bids [SESSION 10 MINUTES];
+
+SELECT bidder, COUNT(*) AS so_far FROM bids [PARTITION BY bidder SESSION 10 MINUTES ON at] GROUP BY bidder;
+
 SELECT * FROM bids [NOW];
 
 SELECT auction, COUNT(*) AS n FROM bids [UNBOUNDED] GROUP BY auction;

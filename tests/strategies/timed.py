@@ -59,6 +59,7 @@ from ebbtide.algebra.window import (
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -235,5 +236,6 @@ class _Garden:
             Now(),
             Unbounded(),
             Rows(self.number(1, 3), slide, partition),
+            Sessions(self.number(1, 3), partition),
         ]
         return self.draw(st.sampled_from(specs))

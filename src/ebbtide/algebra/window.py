@@ -10,6 +10,7 @@ For a fact at ts (grids start at the epoch):
     [RANGE d SLIDE s]       |CEIL(ts TO s) =========|CEIL(ts+d TO s)
     [FIXED d]            ts|======|FLOOR(ts TO d)+d
     [ROWS n]             ts|===========|ts of the n-th row after it
+    [SESSION g]          ts|================|g after the last fact of its session
     [NOW]                ts|ts+1
     [UNBOUNDED]          ts|=====================================...
 """
@@ -155,6 +156,20 @@ class Rows(WindowKind):
 
 
 @dataclass(frozen=True, slots=True)
+class Sessions(WindowKind):
+    """Valid until the end of the fact's session, which is that of the operator ``Session``."""
+
+    gap_us: Duration
+    partition_by: tuple[str, ...] = ()
+
+    syntax: ClassVar[Syntax] = Syntax("SESSION", (Amount(Unit.TIME),), partitioned=True)
+    stays: ClassVar[str] = "a row stays until its session ends, which later rows only put off"
+
+    def __post_init__(self) -> None:
+        _positive("SESSION", self.gap_us)
+
+
+@dataclass(frozen=True, slots=True)
 class Now(WindowKind):
     """Valid at the fact's instant alone."""
 
@@ -179,7 +194,7 @@ class Unbounded(WindowKind):
 LinearWindow: TypeAlias = Range | Fixed | Now | Unbounded
 """Windows in which each fact is valid over an interval of its own, whatever others there are."""
 
-WindowSpec: TypeAlias = LinearWindow | Rows
+WindowSpec: TypeAlias = LinearWindow | Rows | Sessions
 
 WINDOWS: dict[str, type[WindowSpec]] = {kind.syntax.name: kind for kind in get_args(WindowSpec)}
 """The windows by the names that they are written with."""

@@ -37,6 +37,7 @@ from ebbtide.algebra.window import (
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Window,
 )
@@ -326,7 +327,9 @@ def _window(node: Window) -> Chosen:
     match spec:
         case Rows(count=count, slide=slide):
             key = tuple(map(schema.position, node.key))
-            kernel = row_window.Rows(on, count, slide or 1, partition, key)
+            kernel: Kernel = row_window.Rows(on, count, slide or 1, partition, key)
+        case Sessions(gap_us=gap):
+            kernel = session.Sessions(on, gap, partition)
         case _:
             assert_never(spec)
     row = all_of(node.input)

@@ -19,6 +19,7 @@ from ebbtide.algebra.window import (
     Range,
     Rows,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -40,6 +41,10 @@ def validity(node: Window, changes: Iterable[Change]) -> Iterator[Change]:
     match spec:
         case Rows():
             yield from _row_windows(node, spec, facts, time)
+        case Sessions():
+            for session in _sessions_of(facts, _places(node, spec.partition_by), time, spec.gap_us):
+                end = shift(session[-1][time], spec.gap_us)
+                yield from (Change(row, row[time], end) for row in session)
         case _:
             assert_never(spec)
 
@@ -133,18 +138,29 @@ def _windows_of(node: Tumble | Hop | Cumulate, ts: Instant) -> Iterator[tuple[In
 
 
 def _sessions(node: Session, facts: Multiset, time: int) -> Multiset:
-    columns = [node.input.schema.position(name) for name in node.partition_by]
     result: Multiset = Counter()
+    for session in _sessions_of(facts, _places(node, node.partition_by), time, node.gap_us):
+        result.update(_session(session, time, node.gap_us))
+    return result
+
+
+def _places(node: Window | Session, names: tuple[str, ...]) -> list[int]:
+    return [node.input.schema.position(name) for name in names]
+
+
+def _sessions_of(
+    facts: Multiset, columns: list[int], time: int, gap_us: int
+) -> Iterator[list[Row]]:
+    """The rows of every session, in the order of their times."""
     for rows in _partitions(facts, columns):
         rows.sort(key=lambda row: row[time])
         session: list[Row] = []
         for row in rows:
-            if session and row[time] > session[-1][time] + node.gap_us:
-                result.update(_session(session, time, node.gap_us))
+            if session and row[time] > session[-1][time] + gap_us:
+                yield session
                 session = []
             session.append(row)
-        result.update(_session(session, time, node.gap_us))
-    return result
+        yield session
 
 
 def _session(rows: list[Row], time: int, gap_us: int) -> list[Row]:

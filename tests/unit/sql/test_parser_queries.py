@@ -40,6 +40,8 @@ WINDOWS = {
     "[ROWS 10 SLIDE 5]": window("ROWS", 10, 5),
     "[PARTITION BY seller ROWS 10]": window("ROWS", 10, by=[name("seller")]),
     "[PARTITION BY a, b ROWS 10 SLIDE 5]": window("ROWS", 10, 5, by=[name("a"), name("b")]),
+    "[SESSION 1 HOUR]": window("SESSION", span(HOUR)),
+    "[PARTITION BY a SESSION 1 HOUR]": window("SESSION", span(HOUR), by=[name("a")]),
     "[NOW]": window("NOW"),
     "[UNBOUNDED]": window("UNBOUNDED"),
 }

@@ -23,6 +23,7 @@ from ebbtide.algebra.window import (
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -52,6 +53,8 @@ def windowed(node: Window, below: Edge) -> Edge:
     match spec:
         case Rows():
             return _row_window(node, below)
+        case Sessions():
+            return _session_window(node, spec, below)
         case _:
             assert_never(spec)
 
@@ -142,6 +145,24 @@ def _row_window(node: Window, below: Edge) -> Edge:
             _same_columns(node.spec.keys, z, y),
             compare(here, "<=", FROM),
             compare(there, "<=", FROM),
+            compare(FROM, "<", TO),
+        )
+    )
+    return made(node.schema, Kind.SNAPSHOT, facts, y.bounds, shown_as(z.columns, node.schema))
+
+
+def _session_window(node: Window, spec: Sessions, below: Edge) -> Edge:
+    """A row stays longer, from the old end of its session on, with a row that touches it."""
+    z, y = below.copy("z"), below.copy("y")
+    place = below.schema.position(node.on)
+    here, there = z.columns[place], y.columns[place]
+    facts = _present(_present(z.facts, here).conjoin(y.facts), there).where(
+        both(
+            _same_columns(spec.keys, z, y),
+            compare(here, "<=", FROM),
+            compare(there, "<=", FROM),
+            compare(here + spec.gap_us, "<=", TO),
+            compare(there + spec.gap_us, "<=", TO),
             compare(FROM, "<", TO),
         )
     )
