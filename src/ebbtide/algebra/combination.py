@@ -90,6 +90,16 @@ class OuterJoin(Relation):
             right = right.as_nullable()
         return left + right
 
+    @property
+    def side(self) -> str:
+        """The word for the sides that are kept."""
+        return self.kept.value
+
+    @property
+    def words(self) -> str:
+        """What stands between the sides."""
+        return f"{self.side} JOIN"
+
 
 @dataclass(frozen=True, slots=True)
 class UnionAll(Relation):

@@ -21,15 +21,12 @@ from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
-    OuterJoin,
-    Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.operators import OPERATORS, Source, operator
+from ebbtide.algebra.operators import OPERATORS, Joining, Source, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Relation, View
 from ebbtide.algebra.window import (
@@ -50,9 +47,6 @@ SameRows: TypeAlias = View | Alias | Coalesce | Split
 
 Linear: TypeAlias = SameRows | Filter | Map | Window
 """Maps every change to at most one, by its row alone; a window of rows is the exception."""
-
-Joining: TypeAlias = Product | Join | SemiJoin | AntiJoin | OuterJoin
-"""Brings rows of two inputs together by a condition on both."""
 
 Counting: TypeAlias = MaxUnion | Difference | StrictDifference | Intersection
 """Compares how often equal rows are on two sides."""

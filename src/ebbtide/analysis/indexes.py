@@ -22,15 +22,13 @@ from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Joining, Matching, Padding, operator
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
@@ -87,10 +85,11 @@ def _key(relation: Relation, place: int) -> Iterator[str]:
     node = operator(relation)
     if isinstance(node, Stateless):
         return
+    if isinstance(node, Matching):
+        split = split_condition(node.predicate, node.left.schema, node.right.schema)
+        yield from map(sql, (split.left, split.right)[place])
+        return
     match node:
-        case Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            split = split_condition(node.predicate, node.left.schema, node.right.schema)
-            yield from map(sql, (split.left, split.right)[place])
         case Aggregate():
             yield from (sql(named.expression) for named in node.keys)
         case TopN() | Over():
@@ -122,10 +121,10 @@ def _begins(relation: Relation, place: int, inputs: tuple[Input, ...]) -> bool:
     node = operator(relation)
     if isinstance(node, Stateless):
         return False
+    if isinstance(node, Joining):
+        # A change that ends before a row begins does not meet it.
+        return any(_ends(inputs[other]) for other in _touching(node, place))
     match node:
-        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            # A change that ends before a row begins does not meet it.
-            return any(_ends(inputs[other]) for other in _touching(node, place))
         case Aggregate() | Istream() | Dstream() | Rstream():
             # A change in the past leads accumulators back; comings are what is emitted.
             return True
@@ -140,7 +139,7 @@ def _begins(relation: Relation, place: int, inputs: tuple[Input, ...]) -> bool:
 def _touching(relation: Relation, place: int) -> Iterable[int]:
     """The inputs whose changes look for rows of a side of a join; see ``keep``."""
     again = isinstance(relation, SemiJoin | AntiJoin) and place == 1
-    if isinstance(relation, OuterJoin):
+    if isinstance(relation, Padding):
         alone = Outer.RIGHT if place == 1 else Outer.LEFT
         again = relation.kept is not alone
     return (0, 1) if again else (1 - place,)

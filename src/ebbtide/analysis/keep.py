@@ -23,22 +23,20 @@ from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Joining, Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
     Distinct,
     Relation,
 )
-from ebbtide.algebra.traits import Joining, Stateless, Streaming
+from ebbtide.algebra.traits import Stateless, Streaming
 from ebbtide.algebra.window import (
     Dstream,
     Istream,
@@ -77,9 +75,9 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
     node = operator(relation)
     if isinstance(node, Stateless):
         return ()
+    if isinstance(node, Joining):
+        return _joined(node, below, retain)
     match node:
-        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            return _joined(node, below, retain)
         case MaxUnion() | Difference() | StrictDifference() | Intersection():
             return _counted(below, retain)
         case Distinct():
@@ -122,7 +120,7 @@ def _joined(node: Joining, below: tuple[Edge, ...], retain: Retain) -> tuple[Kep
     left, right = below
     of_left = _partners(left, right, match, retain)
     of_right = _partners(right, left, swapped, retain)
-    kept = node.kept if isinstance(node, OuterJoin) else None
+    kept = node.kept if isinstance(node, Padding) else None
     if isinstance(node, SemiJoin | AntiJoin) or kept in (Outer.LEFT, Outer.FULL):
         of_right = of_right.either(_partners_of_partners(right, left, swapped, retain))
     if kept in (Outer.RIGHT, Outer.FULL):

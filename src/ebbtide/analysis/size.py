@@ -15,11 +15,10 @@ from ebbtide.algebra.combination import (
     Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     UnionAll,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -64,6 +63,8 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
     node = operator(relation)
     if isinstance(node, KeepsSize):
         return below[0]
+    if isinstance(node, Padding):
+        return _outer(node, below)
     match node:
         case Stream():
             return Size.UNBOUNDED
@@ -85,8 +86,6 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
             return _paired(below)
         case Intersection():
             return min(below)
-        case OuterJoin():
-            return _outer(node, below)
         case UnionAll() | MaxUnion():
             return max(below)
         case Istream() | Dstream() | Rstream():
@@ -116,7 +115,7 @@ def _paired(below: tuple[Size, ...]) -> Size:
     return Size.UNBOUNDED if Size.UNBOUNDED in below else min(below)
 
 
-def _outer(node: OuterJoin, below: tuple[Size, ...]) -> Size:
+def _outer(node: Padding, below: tuple[Size, ...]) -> Size:
     left, right = below
     match node.kept:
         case Outer.LEFT:

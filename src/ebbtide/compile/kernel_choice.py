@@ -24,10 +24,10 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Literal, Ref
-from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.operators import Joining, Source, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Relation
-from ebbtide.algebra.traits import Joining, SameRows
+from ebbtide.algebra.traits import SameRows
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,

@@ -20,14 +20,13 @@ from ebbtide.algebra.combination import (
     Intersection,
     Join,
     MaxUnion,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Ref
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -68,6 +67,8 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
     node = operator(relation)
     if isinstance(node, SameRows):
         return (reads,)
+    if isinstance(node, Padding):
+        return all_reads(node.left), all_reads(node.right)
     match node:
         case Filter():
             return (reads | _in((node.predicate,), node.input.schema),)
@@ -90,7 +91,7 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
             return (all_reads(node.input),)
         case Tumble() | Hop() | Session() | Cumulate() | Istream() | Dstream() | Rstream():
             return (all_reads(node.input),)
-        case SemiJoin() | AntiJoin() | OuterJoin():
+        case SemiJoin() | AntiJoin():
             return all_reads(node.left), all_reads(node.right)
         case MaxUnion() | Difference() | StrictDifference() | Intersection():
             return all_reads(node.left), all_reads(node.right)

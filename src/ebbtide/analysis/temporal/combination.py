@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import assert_never
 
 from ebbtide.algebra.combination import (
     AntiJoin,
@@ -24,6 +25,7 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression
+from ebbtide.algebra.operators import Joining
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, both, compare
 from ebbtide.analysis.formula.terms import Var
@@ -49,6 +51,21 @@ def matching(predicate: Expression, left: Copy, right: Copy) -> Formula:
     width = len(left.edge.schema)
     columns = {**left.columns, **{place + width: v for place, v in right.columns.items()}}
     return holding(predicate, schema, columns)
+
+
+def brought_together(node: Joining, left: Edge, right: Edge) -> Edge:
+    """The edge of a join."""
+    match node:
+        case Product() | Join():
+            return joined(node, left, right)
+        case SemiJoin():
+            return semi_joined(node, left, right)
+        case AntiJoin():
+            return anti_joined(node, left, right)
+        case OuterJoin():
+            return outer_joined(node, left, right)
+        case _:
+            assert_never(node)
 
 
 def joined(node: Product | Join, left: Edge, right: Edge) -> Edge:
