@@ -223,6 +223,10 @@ SELECT b.price, a.item FROM bids [ROWS 5] b CROSS JOIN auctions [ROWS 5] a;
 
 SELECT a.id FROM auctions [UNBOUNDED] AS a LEFT SEMI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
 
+SELECT b.price, a.id FROM bids [RANGE 1 HOUR] AS b ASOF JOIN auctions [RANGE 1 HOUR] AS a MATCH_CONDITION (b.at >= a.at) ON a.id = b.auction;
+
+SELECT b.price, a.id FROM bids [RANGE 1 HOUR] AS b ASOF LEFT JOIN auctions [RANGE 1 HOUR] AS a ON b.at > a.at AND a.id = b.auction;
+
 SELECT a.id FROM auctions [UNBOUNDED] AS a LEFT ANTI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
 
 SELECT id, a.item, p.name FROM auctions [UNBOUNDED] AS a JOIN people [UNBOUNDED] AS p USING (id);

@@ -6,6 +6,7 @@ from typing import TypeAlias, cast, get_args
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -44,7 +45,7 @@ from ebbtide.algebra.window import (
 )
 from ebbtide.errors import InternalError
 
-Padding: TypeAlias = OuterJoin
+Padding: TypeAlias = OuterJoin | AsofJoin
 """Has pairs, and the rows of its kept sides without a partner, padded with NULLs."""
 
 Matching: TypeAlias = Join | SemiJoin | AntiJoin | Padding

@@ -101,4 +101,4 @@ def test_a_tree_has_a_line_for_every_operator() -> None:
         "        Alias s\n"
         "          Stream s"
     )
-    assert len(OPERATORS) == 32
+    assert len(OPERATORS) == 33
