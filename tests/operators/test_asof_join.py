@@ -124,6 +124,20 @@ def test_what_is_refused(tmp_path: Path, join: str, error: type[Exception], code
     assert caught.value.code == code  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("op", [">=", ">", "<=", "<"])
+def test_the_hint_bounds_what_is_kept(tmp_path: Path, op: str) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute(STREAMS)
+    sql = f"SELECT t.px, q.bid FROM trades AS t ASOF JOIN quotes AS q ON t.at {op} q.at"
+    with pytest.raises(TemporalError) as caught:
+        engine.query(sql, "refused").start()
+    hint = caught.value.hint or ""
+    engine.query(f"{sql} {hint.removeprefix('add ')}", "bounded").start()
+    near, far = ("q.at", "t.at") if ">" in op else ("t.at", "q.at")
+    assert hint == f"add AND {far} BETWEEN {near} AND {near} + INTERVAL 1 HOUR"
+    engine.stop()
+
+
 @pytest.mark.parametrize(
     "join",
     [

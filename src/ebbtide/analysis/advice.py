@@ -6,6 +6,7 @@ from typing import assert_never
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -240,10 +241,13 @@ def _progresses(edge: Edge) -> bool:
 
 
 def _band(node: Node) -> str | None:
-    left, right = (_times(child.edge) for child in node.inputs)
-    if not left or not right:
+    first, second = (_times(child.edge) for child in node.inputs)
+    if not first or not second:
         return None
-    return f"{right[0]} BETWEEN {left[0]} AND {left[0]} + INTERVAL 1 HOUR"
+    if isinstance(node.relation, AsofJoin) and node.relation.order_by[0].descending:
+        # The near row comes before the one that it is near to.
+        first, second = second, first
+    return f"{second[0]} BETWEEN {first[0]} AND {first[0]} + INTERVAL 1 HOUR"
 
 
 def _times(edge: Edge) -> list[str]:
