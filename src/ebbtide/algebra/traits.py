@@ -19,6 +19,7 @@ from typing import TypeAlias, get_args
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     MaxUnion,
@@ -72,7 +73,7 @@ KeepsPlaces: TypeAlias = SameRows | Filter | Distinct | TopN | Over | Window | S
 """Has the columns of its first input in their places, and no declared time or key besides."""
 
 KeepsKeys: TypeAlias = (
-    SameRows | Over | Window | Tumble | Session | SemiJoin | AntiJoin | Difference
+    SameRows | Over | Window | Tumble | Session | SemiJoin | AntiJoin | AsofJoin | Difference
 )
 """Has the candidate keys of its first input, and no other that is known."""
 
