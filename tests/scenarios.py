@@ -317,6 +317,18 @@ SCENARIOS = {
         left=6,
         seed=4,
     ),
+    "asof join": Scenario(
+        "SELECT a.v, b.w FROM a [RANGE 5 MICROSECONDS] AS a LEFT ASOF JOIN "
+        "b [RANGE 7 MICROSECONDS] AS b MATCH_CONDITION (a.at >= b.at) ON a.k = b.k",
+        most=14,
+        seed=7,
+    ),
+    "asof join of facts": Scenario(
+        "SELECT a.v, b.w, a.at FROM a ASOF JOIN b MATCH_CONDITION (a.at > b.at) "
+        "ON a.k = b.k AND a.at <= b.at + INTERVAL 6 MICROSECONDS",
+        most=12,
+        seed=2,
+    ),
     "full join": Scenario(
         "SELECT a.v, b.w FROM a [RANGE 5 MICROSECONDS] AS a "
         "FULL JOIN b [RANGE 3 MICROSECONDS] AS b ON a.k = b.k",

@@ -16,6 +16,10 @@ SELECT bidder, AVG(price) AS mean FROM bids [PARTITION BY bidder ROWS 10] GROUP 
 
 SELECT * FROM bids [PARTITION BY auction, bidder ROWS 10 SLIDE 5];
 
+SELECT * FROM bids [SESSION 10 MINUTES];
+
+SELECT bidder, COUNT(*) AS so_far FROM bids [PARTITION BY bidder SESSION 10 MINUTES ON at] GROUP BY bidder;
+
 SELECT * FROM bids [NOW];
 
 SELECT auction, COUNT(*) AS n FROM bids [UNBOUNDED] GROUP BY auction;
@@ -218,6 +222,10 @@ SELECT b.price, a.item FROM bids [ROWS 5] b FULL OUTER JOIN auctions [ROWS 5] a 
 SELECT b.price, a.item FROM bids [ROWS 5] b CROSS JOIN auctions [ROWS 5] a;
 
 SELECT a.id FROM auctions [UNBOUNDED] AS a LEFT SEMI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
+
+SELECT b.price, a.id FROM bids [RANGE 1 HOUR] AS b ASOF JOIN auctions [RANGE 1 HOUR] AS a MATCH_CONDITION (b.at >= a.at) ON a.id = b.auction;
+
+SELECT b.price, a.id FROM bids [RANGE 1 HOUR] AS b ASOF LEFT JOIN auctions [RANGE 1 HOUR] AS a ON b.at > a.at AND a.id = b.auction;
 
 SELECT a.id FROM auctions [UNBOUNDED] AS a LEFT ANTI JOIN people [UNBOUNDED] AS p ON a.seller = p.id;
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.kernels.operators.anti_join import AntiJoin
+from ebbtide.kernels.operators.asof_join import AsofJoin
 from ebbtide.kernels.operators.dstream import Dstream
 from ebbtide.kernels.operators.istream import Istream
 from ebbtide.kernels.operators.join import Join
@@ -34,7 +35,7 @@ def times_of(
     match getattr(kernel, "kernel", kernel):
         case Join():
             released = (horizons[1], horizons[0])
-        case SemiJoin() | AntiJoin():
+        case SemiJoin() | AntiJoin() | AsofJoin():
             released = (horizons[1], least)
         case OuterJoin(keeps_left=left, keeps_right=right):
             released = (

@@ -87,7 +87,7 @@ def call(name: str, *arguments: str, **options: Any) -> AggregateCall:
 
 def lowered(given_: AggregateCall, by_name: bool = True) -> Call:
     """The call as a kernel takes it."""
-    known = by_name and given_.name not in ("COLLECT", "SINGLE")
+    known = by_name and given_.name not in ("COLLECT", "MODE", "SINGLE")
     percentile = given_.name in ("PERCENTILE", "PERCENTILE_DISC")
     refs = given_.arguments[:1] if percentile else given_.arguments
     return Call(
@@ -118,6 +118,10 @@ SUMS = [
     call("AVG", "m"),
     call("SUM", "i"),
     call("AVG", "i"),
+    call("TRY_SUM", "d"),
+    call("TRY_SUM", "m", filter="b"),
+    call("TRY_AVG", "x"),
+    call("TRY_AVG", "d"),
     call("VAR_POP", "x"),
     call("STDDEV_SAMP", "x"),
     call("VAR_SAMP", "d"),
@@ -145,6 +149,8 @@ OTHERS = [
     call("PERCENTILE", "m"),
     call("PERCENTILE_DISC", "s"),
     call("COLLECT", "s"),
+    call("MODE", "s"),
+    call("MODE", "x", distinct=True, filter="b"),
     call("COLLECT", "x", distinct=True),
     call("COUNT", "x", distinct=True),
     call("SUM", "d", distinct=True, filter="b"),

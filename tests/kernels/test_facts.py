@@ -15,7 +15,7 @@ from ebbtide.core.change import fact
 from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.windows.row_window import Rows
-from ebbtide.kernels.windows.session import Session
+from ebbtide.kernels.windows.session import Session, Sessions
 
 
 def _fact(random: Random) -> tuple[Any, ...]:
@@ -45,6 +45,20 @@ def test_oracle_sessions(gap: int, partitioned: bool, way: Way) -> None:
     partition = (0,) if partitioned else ()
     node = logical.Session(FACTS.node, "at", gap, ("k",) if partitioned else ())
     judge(Case(node, Session(1, gap, partition), (FACTS,), (partition,)), way)
+
+
+@given(gap=st.integers(1, 4), partitioned=st.booleans(), way=WAYS)
+def test_oracle_session_windows(gap: int, partitioned: bool, way: Way) -> None:
+    partition = (0,) if partitioned else ()
+    spec = logical.Sessions(gap, ("k",) if partitioned else ())
+    node = logical.Window(FACTS.node, spec, "at")
+    judge(Case(node, Sessions(1, gap, partition), (FACTS,), (partition,)), way)
+
+
+def test_session_windows_keep_open_sessions() -> None:
+    node = logical.Window(FACTS.node, logical.Sessions(3), "at")
+    case = Case(node, Sessions(1, 3), (FACTS,), ((),))
+    assert _in_order(case, 60, apart=5) == 0
 
 
 def _in_order(case: Case, steps: int, apart: int) -> int:

@@ -12,14 +12,18 @@ from hypothesis import strategies as st
 from tests.kernels.harness import WAYS, Case, Input, Way, judge
 
 from ebbtide.algebra import combination as logical
+from ebbtide.algebra.call import SortKey
+from ebbtide.algebra.combination import AsofJoin as AsofJoinNode
 from ebbtide.algebra.expression import Comparison, Expression, conjunction
 from ebbtide.algebra.relation import Alias
 from ebbtide.core.schema import schema
 from ebbtide.kernels.condition import Condition
 from ebbtide.kernels.operators.anti_join import AntiJoin
+from ebbtide.kernels.operators.asof_join import AsofJoin
 from ebbtide.kernels.operators.join import Join
 from ebbtide.kernels.operators.outer_join import OuterJoin
 from ebbtide.kernels.operators.semi_join import SemiJoin
+from ebbtide.kernels.ordering import SortColumn
 
 SCHEMA = schema(k="BIGINT", s="STRING", v="BIGINT")
 
@@ -93,6 +97,21 @@ def test_oracle_outer_join(name: str, kept: logical.Outer, way: Way) -> None:
         return logical.OuterJoin(left, right, predicate, kept)
 
     judge(case(name, node, lambda condition: OuterJoin(condition, *OUTER[kept])), way)
+
+
+@given(
+    name=st.sampled_from(sorted(CONDITIONS)),
+    latest=st.booleans(),
+    pads=st.booleans(),
+    way=WAYS,
+)
+def test_oracle_asof_join(name: str, latest: bool, pads: bool, way: Way) -> None:
+    def node(left: Any, right: Any, predicate: Expression) -> Any:
+        order = (SortKey(RIGHT.ref("r.v"), descending=latest),)
+        return AsofJoinNode(left, right, predicate, order, pads)
+
+    order = (SortColumn(2, latest, not latest),)
+    judge(case(name, node, lambda condition: AsofJoin(condition, order, pads)), way)
 
 
 @given(

@@ -321,3 +321,28 @@ def test_a_median_of_rows_that_have_all_gone() -> None:
     steps = [Step(((Change((1, 5), 0, 4),),), 3, (0,)), Step(((),), 4, (0,))]
     output = run(kernel, (WHOLE,), steps, keys=((0,),)).output
     assert consolidate(output) == (Change((1, 5.0), 0, 4),)
+
+
+def test_trying_gives_null_while_a_sum_does_not_fit() -> None:
+    calls = (
+        Call("TRY_SUM", (1,), pa.int64(), Fold.NUMBERS),
+        Call("TRY_AVG", (1,), pa.int64(), Fold.NUMBERS),
+    )
+    changes = (Change((1, 2**63 - 1), 0, 9), Change((1, 1), 3, 6))
+    steps = [Step((changes,), 8, (0,)), Step(((Change((1, 5), 7, 9),),), 8, (0,))]
+    output = run(Aggregate((0,), calls), (WHOLE,), steps, keys=((0,),)).output
+    assert list(snapshot(output, 2)) == [(1, 2**63 - 1, 2**63 - 1)]
+    assert list(snapshot(output, 3)) == [(1, None, 2**62)]
+    assert list(snapshot(output, 6)) == [(1, 2**63 - 1, 2**63 - 1)]
+    assert list(snapshot(output, 7)) == [(1, None, 2**62 + 2)]
+
+
+def test_trying_gives_null_for_a_mean_without_room() -> None:
+    kind = pa.decimal128(38, 10)
+    kernel = Aggregate((0,), (Call("TRY_AVG", (1,), kind, Fold.NUMBERS),))
+    schema = batch_schema([pa.int64(), pa.decimal128(38, 6)])
+    large = Decimal(10) ** 31
+    steps = [Step(((Change((1, large), 0, 9), Change((1, -large), 3, 9)),), 8, (0,))]
+    output = run(kernel, (schema,), steps, keys=((0,),)).output
+    assert list(snapshot(output, 2)) == [(1, None)]
+    assert list(snapshot(output, 3)) == [(1, Decimal(0))]

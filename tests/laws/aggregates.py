@@ -25,7 +25,12 @@ TYPES: dict[str, tuple[tuple[Type, ...], ...]] = {
     "COUNT": ((), *((t,) for t in ANYTHING)),
     "SUM": tuple((t,) for t in (*NUMBERS, INTERVAL)),
     "AVG": tuple((t,) for t in (*NUMBERS, INTERVAL)),
-    **{name: tuple((t,) for t in ANYTHING) for name in ("MIN", "MAX", "FIRST", "LAST", "COLLECT")},
+    "TRY_SUM": tuple((t,) for t in (*NUMBERS, INTERVAL)),
+    "TRY_AVG": tuple((t,) for t in (*NUMBERS, INTERVAL)),
+    **{
+        name: tuple((t,) for t in ANYTHING)
+        for name in ("MIN", "MAX", "FIRST", "LAST", "COLLECT", "MODE")
+    },
     **{
         name: tuple((t,) for t in NUMBERS)
         for name in ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
@@ -102,6 +107,8 @@ MEANING: dict[str, Callable[[list[int]], Value]] = {
     "COUNT": len,
     "SUM": lambda bag: sum(bag) if bag else None,
     "AVG": lambda bag: float(Fraction(sum(bag), len(bag))) if bag else None,
+    "TRY_SUM": lambda bag: sum(bag) if bag else None,
+    "TRY_AVG": lambda bag: float(Fraction(sum(bag), len(bag))) if bag else None,
     "MIN": lambda bag: min(bag, default=None),
     "MAX": lambda bag: max(bag, default=None),
     "VAR_SAMP": spread(variance, 2, False),
@@ -114,6 +121,7 @@ MEANING: dict[str, Callable[[list[int]], Value]] = {
         min(v for v in bag if 4 * sum(w <= v for w in bag) >= len(bag)) if bag else None
     ),
     "COLLECT": lambda bag: tuple(sorted(bag)),
+    "MODE": lambda bag: min(bag, key=lambda value: (-bag.count(value), value), default=None),
 }
 
 SOURCE = relation("t", x="BIGINT", y="BIGINT", z="BOOLEAN")

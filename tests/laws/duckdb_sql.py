@@ -48,6 +48,8 @@ ORDERED = ("FIRST", "LAST", "ARG_MIN", "ARG_MAX", "COLLECT")
 SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 PLAIN = {
     "MEDIAN": "median",
+    "TRY_SUM": "sum",
+    "TRY_AVG": "avg",
     "VAR_SAMP": "var_samp",
     "VAR_POP": "var_pop",
     "STDDEV_SAMP": "stddev_samp",
@@ -134,6 +136,12 @@ def _call(call: AggregateCall, schema: Schema, framed: bool = False) -> str:
         if framed or (call.distinct and call.name != "FIRST"):
             raise Unjudged(f"{call.name} with DISTINCT or a frame")
         text, conditions = _ordered_call(call, arguments, schema, conditions)
+    elif call.name == "MODE":
+        if framed:
+            raise Unjudged("MODE in a frame, where DuckDB takes no order")
+        text = f"mode({arguments[0]} ORDER BY {arguments[0]})"
+        if call.distinct:
+            text = f"min({arguments[0]})"
     elif not arguments:
         text = "count(*)"
     else:
@@ -143,7 +151,11 @@ def _call(call: AggregateCall, schema: Schema, framed: bool = False) -> str:
         text += f" FILTER (WHERE {' AND '.join(conditions)})"
     if call.name == "COLLECT":
         return f"coalesce({text}, [])"
-    return f"CAST({text} AS BIGINT)" if call.name == "SUM" and call.type.sql == "BIGINT" else text
+    return (
+        f"CAST({text} AS BIGINT)"
+        if call.name in ("SUM", "TRY_SUM") and call.type.sql == "BIGINT"
+        else text
+    )
 
 
 def _ordered_call(

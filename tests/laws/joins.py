@@ -29,6 +29,8 @@ from ebbtide.algebra import (
     StrictDifference,
     UnionAll,
 )
+from ebbtide.algebra.call import SortKey
+from ebbtide.algebra.combination import AsofJoin
 from ebbtide.core.schema import Schema
 from laws.worlds import A, B, C, World, columns, equal, equation, matching, where, worlds
 
@@ -55,6 +57,12 @@ def anti(w: World, left: Relation, right: Relation) -> Relation:
 def outer(w: World, kept: Outer) -> Relation:
     """The outer join on the world's condition."""
     return OuterJoin(A, B, matching(w, A, B), kept)
+
+
+def asof(w: World, pads: bool, right: Relation = B) -> Relation:
+    """The ASOF join on the world's condition, the greatest x being near."""
+    order = (SortKey(Ref(right.schema[0]), descending=True),)
+    return AsofJoin(A, right, matching(w, A, right), order, pads)
 
 
 def padded(below: Relation, before: Schema | None, after: Schema | None) -> Relation:
@@ -175,6 +183,27 @@ JOIN = [
     ),
 ]
 
+ASOF = [
+    equation(
+        "an ASOF join has the left rows that have a partner, each once",
+        lambda w: (columns(asof(w, False), 0, 1), columns(semi(w, A, B), 0, 1)),
+        TWO,
+    ),
+    equation(
+        "a padded ASOF join is the other and what has no partner",
+        lambda w: (
+            asof(w, True),
+            UnionAll(asof(w, False), padded(anti(w, A, B), None, B.schema)),
+        ),
+        TWO,
+    ),
+    equation(
+        "an ASOF join does not count partners",
+        lambda w: (asof(w, False), asof(w, False, UnionAll(B, B))),
+        TWO,
+    ),
+]
+
 OUTER = [
     equation(
         "left outer join is the join and what has no partner",
@@ -249,4 +278,4 @@ DERIVED = [
     ),
 ]
 
-LAWS = [*PRODUCT, *JOIN, *OUTER, *DERIVED]
+LAWS = [*PRODUCT, *JOIN, *ASOF, *OUTER, *DERIVED]

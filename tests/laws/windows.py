@@ -21,6 +21,7 @@ from ebbtide.algebra import (
     Relation,
     Rows,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     UnionAll,
@@ -105,6 +106,14 @@ SAME = [
         STREAM,
     ),
     equation(
+        "a group of a partitioned session window is the session window of the group",
+        lambda w: (
+            only(window(S, Sessions(3, ("x",))), 1),
+            window(only(S, 1), Sessions(3)),
+        ),
+        STREAM,
+    ),
+    equation(
         "a group of a partitioned row window is the row window of the group",
         lambda w: (
             only(window(S, Rows(2, None, ("x",))), 1),
@@ -141,6 +150,14 @@ def last_rows(rows: list[Row], spec: Rows, t: int) -> list[Row]:
     return seen[max(0, upto - spec.count) : upto]
 
 
+def end_of(row: Row, rows: list[Row], gap: int) -> int:
+    """The end of a row's session: as long as another row is reached, its gap counts, too."""
+    end = row[AT] + gap
+    while any(row[AT] <= other[AT] <= end < other[AT] + gap for other in rows):
+        end = max(other[AT] + gap for other in rows if row[AT] <= other[AT] <= end)
+    return end
+
+
 def shown(spec: WindowSpec, rows: list[Row], t: int) -> list[Row]:
     """The facts that a window shows at an instant."""
     match spec:
@@ -153,6 +170,10 @@ def shown(spec: WindowSpec, rows: list[Row], t: int) -> list[Row]:
             return [row for row in rows if row[AT] == t]
         case Unbounded():
             return [row for row in rows if row[AT] <= t]
+        case Sessions(gap_us=gap, partition_by=names):
+            at = [FACT.position(name) for name in names]
+            alike = {row: [r for r in rows if all(r[i] == row[i] for i in at)] for row in rows}
+            return [row for row in rows if row[AT] <= t < end_of(row, alike[row], gap)]
         case Rows(partition_by=names):
             at = [FACT.position(name) for name in names]
             keys = {tuple(row[i] for i in at) for row in rows}

@@ -19,6 +19,7 @@ MUTANTS = [
     ("FIRST", "the first to come stays", {"accumulate": lambda f: lambda s, row: s or row}),
     ("LAST", "the last to come stays", {"accumulate": lambda f: lambda s, row: row}),
     ("COLLECT", "the order of arrival stays", {"merge": lambda f: lambda a, b: a + b}),
+    ("MODE", "retract takes another value", {"retract": lambda f: lambda s, row: s[1:]}),
     ("MEDIAN", "retract takes another value", {"retract": lambda f: lambda s, row: s[1:]}),
 ]
 

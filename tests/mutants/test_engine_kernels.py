@@ -104,6 +104,26 @@ def short_lived(original: Any) -> Any:
 
 
 JOINS = [
+    Mistake(
+        "the farthest partner is taken for the nearest",
+        "kernels.operators.asof_join:AsofJoin._ranks",
+        turned(lambda ranks: -ranks),
+        "asof join",
+    ),
+    Mistake(
+        "a nearer row that comes later changes nothing",
+        "kernels.operators.asof_join:AsofJoin._changed",
+        lambda original: (
+            lambda self, left, right: original(self, Side(left.new, none_of(left.before)), right)
+        ),
+        "asof join of facts",
+    ),
+    Mistake(
+        "a right row that has gone is still a partner",
+        "kernels.operators.asof_join:_swept",
+        given(lambda *old: (*old[:5], np.full_like(old[5], INF))),
+        "asof join",
+    ),
     Mistake("NULL joins NULL", "kernels.condition:with_key", always(None), "full join"),
     Mistake(
         "a pair ends a tick late",

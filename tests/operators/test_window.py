@@ -7,6 +7,7 @@ from ebbtide.algebra import (
     Now,
     Range,
     Rows,
+    Sessions,
     Stream,
     Unbounded,
     Window,
@@ -107,3 +108,31 @@ def test_a_window_stands_on_a_time_and_on_facts() -> None:
         Range(0)
     with pytest.raises(TemporalError, match="changes with time already"):
         kind(Window(relation("t", at="TIMESTAMP"), Range(5), on="at"))
+
+
+def test_a_session_window_shows_the_rows_of_the_session_that_is_open() -> None:
+    """SESSION 4: each row stays until nothing has come for 4.
+
+    1   3      6
+    a   b      c          d
+    |=====...=====|10
+        |=========|10
+               |==|10
+                         |====|16
+    """
+    facts = "k | at\n1 | 1\n2 | 3\n3 | 6\n4 | 12"
+    ends = {row[0]: interval for row, interval in shown(Sessions(4), facts).items()}
+    assert ends == {1: (1, 10), 2: (3, 10), 3: (6, 10), 4: (12, 16)}
+
+
+def test_sessions_that_touch_are_one_and_partitions_have_their_own() -> None:
+    facts = "k | at\n1 | 0\n1 | 4\n2 | 1\n1 | 9"
+    together = {row: end for row, (_, end) in shown(Sessions(4), facts).items()}
+    assert together == {(1, 0): 8, (2, 1): 8, (1, 4): 8, (1, 9): 13}
+    apart = {row: end for row, (_, end) in shown(Sessions(4, ("k",)), facts).items()}
+    assert apart == {(1, 0): 8, (2, 1): 5, (1, 4): 8, (1, 9): 13}
+
+
+def test_a_session_needs_a_gap() -> None:
+    with pytest.raises(BindError, match="SESSION needs more than nothing"):
+        Sessions(0)

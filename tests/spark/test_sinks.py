@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ebbtide.engine.engine import Engine
 from ebbtide.errors import QueryError, SourceError, StateError
-from ebbtide.sinks import Files, Memory
+from ebbtide.sinks import Files, Memory, Sqlite
 
 SCRIPT = """
 CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
@@ -40,7 +42,8 @@ def test_every_sink_gets_every_step(
         calls.append((step, plain(frame.collect())))
 
     files = [Files(f"{tmp_path}/{name}", name) for name in ("parquet", "json")]
-    query.start(sink=[memory, *files, foreach, "console", "noop"])
+    database = Sqlite(f"{tmp_path}/out.db")
+    query.start(sink=[memory, *files, foreach, database, "console", "noop"])
     for step in range(2):
         engine.feed("s", [(step, 1_000_000 * step), (7, 2_000_000 * step)])
         engine.step()
@@ -52,6 +55,11 @@ def test_every_sink_gets_every_step(
         found = spark.read.format(sink.format).load(sink.path)
         assert found.count() == len(expected)
         assert {row.step for row in found.collect()} == {0, 1}
+    with closing(sqlite3.connect(database.path)) as connection:
+        kept = connection.execute("SELECT a, n, valid_from, diff, step FROM changes").fetchall()
+    assert sorted(kept) == sorted(
+        (a, n, f"{t}.000000", d, step) for a, n, t, _, d, step in expected
+    )
     shown = capsys.readouterr().out
     for file in Path(engine.root_of("sinks_all"), "output/sinks_all").iterdir():
         file.unlink()

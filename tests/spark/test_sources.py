@@ -73,6 +73,36 @@ def test_lines_of_text_are_rows(spark: SparkSession, tmp_path: Path) -> None:
     engine.stop()
 
 
+def test_elements_of_xml_are_rows(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        '<bid _="x" id="7"><a>1</a><at>1970-01-01 00:00:01</at></bid>',
+        "<bid><a>many</a><at>1970-01-01 00:00:02</at></bid>",
+        "<bid><at>1970-01-01 00:00:03</at><more>no column</more></bid>",
+        "<bid><a>4</a></bid>",
+    ]
+    put(tmp_path / "x", 0, f"<?xml version='1.0'?><bids>{''.join(rows)}</bids>".encode())
+    put(tmp_path / "x", 1, b"")
+    put(tmp_path / "x", 2, b"<bids><bid><a>5</a><at>1970-01-01 00:00:05</at></bid>\n<bid><a>6</a>")
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    columns = "a BIGINT, _id INT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 1 MINUTE"
+    engine.execute(f"""
+        CREATE STREAM x ({columns}) FROM FILES '{tmp_path}/x' FORMAT xml OPTIONS (ROWTAG 'bid');
+        CREATE TABLE t (a BIGINT) FROM FILES '{tmp_path}/x' FORMAT xml;""")
+    query = engine.query("SELECT a, _id FROM x [RANGE 1 HOUR]", "sources_xml")
+    run = query.start(trigger={"availableNow": True})
+    assert run.await_termination()
+    found = {(row.a, row["_id"]) for row in query.snapshot().collect()}
+    assert found == {(1, 7), (None, None), (5, None)}
+    unused = sorted((row.reason, row.row) for row in engine.late("x").collect())
+    assert [reason for reason, _ in unused] == ["malformed", "malformed", "null-time"]
+    assert ("malformed", rows[1]) in unused
+    engine.query("SELECT a FROM t", "sources_no_tag").start()
+    with pytest.raises(EbbtideError, match="missing-option") as caught:
+        engine.step()
+    assert caught.value.hint == "add OPTIONS (rowTag 'name')"
+    engine.stop()
+
+
 def test_only_empty_text_has_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     put(tmp_path / "words", 0, b"")
     engine = Engine(tmp_path / "state", spark=spark, shards=2)
@@ -90,6 +120,7 @@ def test_only_empty_text_has_no_rows(spark: SparkSession, tmp_path: Path) -> Non
         ("csv", "catalyst.csv.CSVOptions"),
         ("json", "catalyst.json.JSONOptions"),
         ("text", "execution.datasources.text.TextOptions"),
+        ("xml", "catalyst.xml.XmlOptions"),
     ],
 )
 def test_options_are_those_of_spark(spark: SparkSession, word: str, known_by: str) -> None:

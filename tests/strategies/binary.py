@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -15,8 +17,10 @@ from ebbtide.algebra.combination import (
     StrictDifference,
     UnionAll,
 )
+from ebbtide.algebra.expression import And, Comparison, Expression, Ref
+from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.relation import Distinct, Filter, Relation
-from strategies.expressions import join_predicate_from
+from strategies.expressions import is_nested, join_predicate_from
 from strategies.growth import Builder, Growth, conformed, narrow
 
 
@@ -43,6 +47,26 @@ def outer_join(growth: Growth) -> Relation:
     left, right = growth.inputs()
     predicate = join_predicate_from(growth.draw, left.schema, right.schema)
     return OuterJoin(left, right, predicate, growth.choose(list(Outer)))
+
+
+def asof_join(growth: Growth) -> Relation:
+    left, right = growth.inputs()
+    pairs = [
+        (a, b)
+        for a in left.schema
+        for b in right.schema
+        if a.type == b.type and not is_nested(a.type)
+    ]
+    if not pairs:
+        return outer_join(growth)
+    a, b = growth.choose(pairs)
+    op = growth.choose(["<", "<=", ">", ">="])
+    near: Expression = Comparison(op, Ref(a), Ref(b))
+    if growth.number(0, 2):
+        near = And(near, join_predicate_from(growth.draw, left.schema, right.schema))
+    first = SortKey(Ref(b), descending=op in (">", ">="))
+    order = (first, *tie_break(right, (first,)))
+    return AsofJoin(left, right, near, order, growth.choose([True, False]))
 
 
 def union_all(growth: Growth) -> Relation:
@@ -78,6 +102,7 @@ MULTIPLYING: dict[type[Relation], Builder] = {
     Product: product,
     Join: join,
     OuterJoin: outer_join,
+    AsofJoin: asof_join,
 }
 
 BINARY: dict[type[Relation], Builder] = {

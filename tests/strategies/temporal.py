@@ -18,6 +18,7 @@ from ebbtide.algebra.window import (
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -37,6 +38,7 @@ def window_specs(names: tuple[str, ...] = ()) -> st.SearchStrategy[WindowSpec]:
         st.builds(Range, size, st.none() | st.integers(1, 12)),
         st.builds(Fixed, size),
         st.builds(Rows, st.integers(1, 4), slide, partition.map(tuple)),
+        st.builds(Sessions, st.integers(1, 6), partition.map(tuple)),
         st.just(Now()),
         st.just(Unbounded()),
     )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -59,6 +60,7 @@ from ebbtide.algebra.window import (
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -94,6 +96,7 @@ class _Garden:
             self.partner,
             self.partner,
             self.outer,
+            self.asof,
             self.set_operation,
             self.aggregate,
             self.aggregate,
@@ -157,6 +160,13 @@ class _Garden:
 
     def outer(self, kind: Kind, depth: int) -> Relation:
         return OuterJoin(*self.pair(kind, depth), self.draw(st.sampled_from(list(Outer))))
+
+    def asof(self, kind: Kind, depth: int) -> Relation:
+        left, right, predicate = self.pair(kind, depth)
+        op = self.draw(st.sampled_from(["<", "<=", ">", ">="]))
+        near = And(Comparison(op, left.ref("l.t"), right.ref("r.t")), predicate)
+        order = (SortKey(right.ref("r.t"), descending=op in (">", ">=")),)
+        return AsofJoin(left, right, near, order, self.draw(st.booleans()))
 
     def set_operation(self, kind: Kind, depth: int) -> Relation:
         operators = [UnionAll, UnionAll, MaxUnion, Difference, StrictDifference, Intersection]
@@ -235,5 +245,6 @@ class _Garden:
             Now(),
             Unbounded(),
             Rows(self.number(1, 3), slide, partition),
+            Sessions(self.number(1, 3), partition),
         ]
         return self.draw(st.sampled_from(specs))

@@ -38,8 +38,9 @@ from ebbtide.core.types import (
 )
 from strategies.growth import Builder, Growth, plain, unused
 
-NUMERIC = ("SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
-COMPARED = ("COUNT", "MIN", "MAX", "FIRST", "LAST", "COLLECT")
+SUMS = ("SUM", "AVG", "TRY_SUM", "TRY_AVG")
+NUMERIC = (*SUMS, "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MEDIAN")
+COMPARED = ("COUNT", "MIN", "MAX", "MODE", "FIRST", "LAST", "COLLECT")
 TRUTHS = ("BOOL_AND", "BOOL_OR")
 SHARES = ("PERCENTILE", "PERCENTILE_DISC")
 CHOICES = ("ARG_MIN", "ARG_MAX")
@@ -113,7 +114,7 @@ def call(growth: Growth, schema: Schema, ordered: bool = True) -> AggregateCall:
     """A call of some aggregate of the library."""
     name = growth.choose(LIBRARY)
     distinct = growth.choose([False, False, True])
-    order_by = order(growth, schema, 0) if ordered and name in (*COMPARED[3:], *CHOICES) else ()
+    order_by = order(growth, schema, 0) if ordered and name in (*COMPARED[4:], *CHOICES) else ()
     condition = growth.predicate(schema, 0) if growth.number(0, 3) == 3 else None
     if name == "COUNT(*)":
         return AggregateCall("COUNT", filter=condition)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import ClassVar
 
+from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.expression import Expression
 from ebbtide.algebra.relation import Relation, check_predicate
 from ebbtide.core.schema import Schema
@@ -89,6 +91,49 @@ class OuterJoin(Relation):
         if self.kept is not Outer.RIGHT:
             right = right.as_nullable()
         return left + right
+
+    @property
+    def side(self) -> str:
+        """The word for the sides that are kept."""
+        return self.kept.value
+
+    @property
+    def words(self) -> str:
+        """What stands between the sides."""
+        return f"{self.side} JOIN"
+
+
+@dataclass(frozen=True, slots=True)
+class AsofJoin(Relation):
+    """Each left row with the first of the right rows that make the predicate TRUE, in an order.
+
+    The order is ``order_by``, of the right side, then all of its columns; it begins with what is
+    near.  Left rows without a partner are there padded with NULLs, if it ``pads``.
+    """
+
+    left: Relation
+    right: Relation
+    predicate: Expression
+    order_by: tuple[SortKey, ...]
+    pads: bool = False
+
+    kept: ClassVar[Outer] = Outer.LEFT
+    """What depends on other rows of the right is every left row, padded or not."""
+
+    def _derive(self) -> Schema:
+        check_predicate(self.predicate)
+        right = self.right.schema
+        return self.left.schema + (right.as_nullable() if self.pads else right)
+
+    @property
+    def side(self) -> str:
+        """The word for the side that is kept."""
+        return "LEFT" if self.pads else "INNER"
+
+    @property
+    def words(self) -> str:
+        """What stands between the sides."""
+        return "LEFT ASOF JOIN" if self.pads else "ASOF JOIN"
 
 
 @dataclass(frozen=True, slots=True)

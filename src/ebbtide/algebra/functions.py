@@ -1,9 +1,9 @@
 """The library of scalar functions: their names and types.
 
 Law: a function is known by its upper-case name; its result type follows from the types of its
-arguments alone, and a call with other types is refused.  What a function computes stands in the
-reference evaluator and, once each, in every compiler of expressions; one conformance suite
-compares them.
+arguments alone, and a call with other types is refused.  What a function means stands beside its
+declaration or in the reference evaluator, how it is computed once in every compiler of
+expressions; one conformance suite compares them.
 
 A *form* is called like a function and is none: ``coercion.call`` makes another expression of it.
 """

@@ -6,6 +6,7 @@ from typing import TypeAlias, cast, get_args
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -42,6 +43,15 @@ from ebbtide.algebra.window import (
 )
 from ebbtide.errors import InternalError
 
+Padding: TypeAlias = OuterJoin | AsofJoin
+"""Has pairs, and the rows of its kept sides without a partner, padded with NULLs."""
+
+Matching: TypeAlias = Join | SemiJoin | AntiJoin | Padding
+"""Brings rows of two inputs together by a predicate on both."""
+
+Joining: TypeAlias = Product | Matching
+"""Brings rows of two inputs together, by a predicate or all of them."""
+
 Source: TypeAlias = Stream | StaticTable | ChangingTable | Values
 Pointwise: TypeAlias = (
     View
@@ -52,11 +62,7 @@ Pointwise: TypeAlias = (
     | Aggregate
     | TopN
     | Over
-    | Product
-    | Join
-    | SemiJoin
-    | AntiJoin
-    | OuterJoin
+    | Joining
     | UnionAll
     | MaxUnion
     | Difference

@@ -22,13 +22,12 @@ from ebbtide.algebra.combination import (
     Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Ref
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.relation import (
     Aggregate,
     ChangingTable,
@@ -95,6 +94,8 @@ def _step(relation: Relation, below: tuple[Origin, ...]) -> Origin:
         return replace(below[0], times=tuple(map(node.schema.position, node.promises)))
     if isinstance(node, KeepsPlaces):
         return below[0]
+    if isinstance(node, Padding):
+        return _paired(node, below[0], below[1])
     match node:
         case Stream() | ChangingTable() | StaticTable():
             return _declared(node)
@@ -110,7 +111,7 @@ def _step(relation: Relation, below: tuple[Origin, ...]) -> Origin:
             return _through(below[0], node.columns, node.input.schema)
         case Aggregate():
             return replace(_through(below[0], node.keys, node.input.schema), key=())
-        case Product() | Join() | OuterJoin():
+        case Product() | Join():
             return _paired(node, below[0], below[1])
         case UnionAll() | MaxUnion() | Difference() | StrictDifference() | Intersection():
             return _common(below[0], below[1])
@@ -139,13 +140,13 @@ def _through(known: Origin, columns: tuple[Named, ...], schema: Schema) -> Origi
     )
 
 
-def _paired(node: Product | Join | OuterJoin, left: Origin, right: Origin) -> Origin:
+def _paired(node: Product | Join | Padding, left: Origin, right: Origin) -> Origin:
     width = len(node.left.schema)
 
     def moved(places: Places) -> Places:
         return tuple(place + width for place in places)
 
-    kept = node.kept if isinstance(node, OuterJoin) else None
+    kept = node.kept if isinstance(node, Padding) else None
     times = () if kept in (Outer.RIGHT, Outer.FULL) else left.times
     times += () if kept in (Outer.LEFT, Outer.FULL) else moved(right.times)
     whole_key = bool(left.key) and bool(right.key)

@@ -19,17 +19,15 @@ from typing import TypeAlias, get_args
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
-    OuterJoin,
-    Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.operators import OPERATORS, Source, operator
+from ebbtide.algebra.operators import OPERATORS, Joining, Source, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Relation, View
 from ebbtide.algebra.window import (
@@ -48,9 +46,6 @@ SameRows: TypeAlias = View | Alias
 
 Linear: TypeAlias = SameRows | Filter | Map | Window
 """Maps every change to at most one, by its row alone; a window of rows is the exception."""
-
-Joining: TypeAlias = Product | Join | SemiJoin | AntiJoin | OuterJoin
-"""Brings rows of two inputs together by a condition on both."""
 
 Counting: TypeAlias = MaxUnion | Difference | StrictDifference | Intersection
 """Compares how often equal rows are on two sides."""
@@ -76,7 +71,7 @@ KeepsPlaces: TypeAlias = SameRows | Filter | Distinct | TopN | Over | Window | S
 """Has the columns of its first input in their places, and no declared time or key besides."""
 
 KeepsKeys: TypeAlias = (
-    SameRows | Over | Window | Tumble | Session | SemiJoin | AntiJoin | Difference
+    SameRows | Over | Window | Tumble | Session | SemiJoin | AntiJoin | AsofJoin | Difference
 )
 """Has the candidate keys of its first input, and no other that is known."""
 

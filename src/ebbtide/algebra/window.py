@@ -10,14 +10,17 @@ For a fact at ts (grids start at the epoch):
     [RANGE d SLIDE s]       |CEIL(ts TO s) =========|CEIL(ts+d TO s)
     [FIXED d]            ts|======|FLOOR(ts TO d)+d
     [ROWS n]             ts|===========|ts of the n-th row after it
+    [SESSION g]          ts|================|g after the last fact of its session
     [NOW]                ts|ts+1
     [UNBOUNDED]          ts|=====================================...
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.schema import Column, Schema
@@ -26,33 +29,111 @@ from ebbtide.core.types import TIMESTAMP, TimestampType
 from ebbtide.errors import BindError
 
 INSTANT = "instant"
+_ON_THE_GRID = "a row stays until a known point of the grid"
+
+
+class Unit(Enum):
+    """What an amount of a window counts."""
+
+    TIME = "time"
+    ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Amount:
+    """An amount in the text of a window: the word before it, and what it counts.
+
+    The first one follows the name of the window; the others have words and may be left out.
+    """
+
+    unit: Unit
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """How a window is written: ``[PARTITION BY k NAME amount WORD amount]``."""
+
+    name: str
+    amounts: tuple[Amount, ...] = ()
+    partitioned: bool = False
+
+
+class Leaves(Enum):
+    """How the rows of a window leave it."""
+
+    BY_ITSELF = "at an instant that no later row brings nearer"
+    BY_OTHERS = "when other rows come"
+    NEVER = "never"
+
+
+class WindowKind:
+    """What all windows have: their syntax, how rows leave them, and how long a row ``stays``.
+
+    The fields of a window are its amounts in the order of its syntax, then what it is partitioned
+    by.  From this its text is read and written, and how much it holds is known.
+    """
+
+    __slots__ = ()
+
+    syntax: ClassVar[Syntax]
+    leaves: ClassVar[Leaves] = Leaves.BY_ITSELF
+
+    @property
+    def lifetime_us(self) -> Duration | None:
+        """How long every row stays, if that is the same for all."""
+        return None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns by which facts are told apart before they are put in order."""
+        return tuple(getattr(self, "partition_by", ()))
+
+
+def _length(name: str, *others: str) -> Syntax:
+    return Syntax(name, (Amount(Unit.TIME), *(Amount(Unit.TIME, word) for word in others)))
+
+
+@dataclass(frozen=True, slots=True)
+class Range(WindowKind):
     """Valid for ``size_us`` from the fact's time on; with a slide, seen on its grid only."""
 
     size_us: Duration
     slide_us: Duration | None = None
+
+    syntax: ClassVar[Syntax] = _length("RANGE", "SLIDE")
 
     def __post_init__(self) -> None:
         _positive("RANGE", self.size_us)
         if self.slide_us is not None:
             _positive("SLIDE", self.slide_us)
 
+    @property
+    def lifetime_us(self) -> Duration | None:
+        """The range, if the grid does not cut it."""
+        return self.size_us if self.slide_us is None else None
+
+    @property
+    def stays(self) -> str:
+        """For the range, or until a point of the grid."""
+        return "every row stays for the range" if self.slide_us is None else _ON_THE_GRID
+
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(WindowKind):
     """Valid until the end of the section of ``size_us`` that the fact's time lies in."""
 
     size_us: Duration
+
+    syntax: ClassVar[Syntax] = _length("FIXED")
+    stays: ClassVar[str] = _ON_THE_GRID
 
     def __post_init__(self) -> None:
         _positive("FIXED", self.size_us)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(WindowKind):
     """Valid until ``count`` rows follow in the order (time, key, all columns), per partition.
 
     With a slide, what that shows at the last row whose number is a multiple of ``slide``.
@@ -62,6 +143,12 @@ class Rows:
     slide: int | None = None
     partition_by: tuple[str, ...] = ()
 
+    syntax: ClassVar[Syntax] = Syntax(
+        "ROWS", (Amount(Unit.ROWS), Amount(Unit.ROWS, "SLIDE")), partitioned=True
+    )
+    leaves: ClassVar[Leaves] = Leaves.BY_OTHERS
+    stays: ClassVar[str] = "the rows that follow end a row"
+
     def __post_init__(self) -> None:
         _positive("ROWS", self.count)
         if self.slide is not None:
@@ -69,16 +156,61 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
-    """Valid at the fact's instant alone."""
+class Sessions(WindowKind):
+    """Valid until the end of the fact's session, which is that of the operator ``Session``."""
+
+    gap_us: Duration
+    partition_by: tuple[str, ...] = ()
+
+    syntax: ClassVar[Syntax] = Syntax("SESSION", (Amount(Unit.TIME),), partitioned=True)
+    stays: ClassVar[str] = "a row stays until its session ends, which later rows only put off"
+
+    def __post_init__(self) -> None:
+        _positive("SESSION", self.gap_us)
 
 
 @dataclass(frozen=True, slots=True)
-class Unbounded:
+class Now(WindowKind):
+    """Valid at the fact's instant alone."""
+
+    syntax: ClassVar[Syntax] = Syntax("NOW")
+    stays: ClassVar[str] = "every row stays for an instant"
+
+    @property
+    def lifetime_us(self) -> Duration | None:
+        """An instant."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded(WindowKind):
     """Valid from the fact's time on, for ever."""
 
+    syntax: ClassVar[Syntax] = Syntax("UNBOUNDED")
+    leaves: ClassVar[Leaves] = Leaves.NEVER
+    stays: ClassVar[str] = "every row stays for ever"
 
-WindowSpec: TypeAlias = Range | Fixed | Rows | Now | Unbounded
+
+LinearWindow: TypeAlias = Range | Fixed | Now | Unbounded
+"""Windows in which each fact is valid over an interval of its own, whatever others there are."""
+
+WindowSpec: TypeAlias = LinearWindow | Rows | Sessions
+
+WINDOWS: dict[str, type[WindowSpec]] = {kind.syntax.name: kind for kind in get_args(WindowSpec)}
+"""The windows by the names that they are written with."""
+
+
+def amounts_of(spec: WindowSpec) -> tuple[int | None, ...]:
+    """The amounts of a window in the order of its syntax; None for one that is left out."""
+    values = (getattr(spec, part.name) for part in fields(spec) if part.name != "partition_by")
+    return tuple(values)
+
+
+def window_of(name: str, amounts: Sequence[int], keys: tuple[str, ...]) -> WindowSpec:
+    """The window of that name with these amounts, of which the last may be left out."""
+    kind: Any = WINDOWS[name]
+    made: WindowSpec = kind(*amounts, **({"partition_by": keys} if keys else {}))
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +229,8 @@ class Window(Relation):
         _check_time(self.input.schema, self.on)
         for name in self.key:
             self.input.schema.column(name)
-        if isinstance(self.spec, Rows):
-            for name in self.spec.partition_by:
-                self.input.schema.column(name)
+        for name in self.spec.keys:
+            self.input.schema.column(name)
         return self.input.schema
 
 

@@ -6,17 +6,17 @@ from typing import assert_never
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
     MaxUnion,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Joining, Matching, Padding, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -70,6 +70,8 @@ def name_of(relation: Relation) -> str:
 def operator_name(relation: Relation) -> str:
     """An operator and what it stands on."""
     node = operator(relation)
+    if isinstance(node, Padding):
+        return _of_two(node.words, node)
     match node:
         case Stream() | StaticTable() | ChangingTable() | Values() | View():
             return name_of(node)
@@ -79,8 +81,6 @@ def operator_name(relation: Relation) -> str:
             return _of_two("semi join", node)
         case AntiJoin():
             return _of_two("anti join", node)
-        case OuterJoin():
-            return _of_two(f"{node.kept.value} JOIN", node)
         case UnionAll() | MaxUnion():
             return _of_two("union", node)
         case Difference() | StrictDifference():
@@ -170,12 +170,12 @@ def to_forget(node: Node, store: Store) -> str:
         return "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
     if isinstance(relation, Stateless):
         return _WINDOW
+    if isinstance(relation, Joining):
+        band = _band(node)
+        if band is None:
+            return ALLOW
+        return f"add {'WHERE' if isinstance(relation, Product) else 'AND'} {band}"
     match relation:
-        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            band = _band(node)
-            if band is None:
-                return ALLOW
-            return f"add {'WHERE' if isinstance(relation, Product) else 'AND'} {band}"
         case Over() if _is_framed_by_time(relation):
             return "use a frame RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW"
         case Aggregate():
@@ -211,15 +211,15 @@ def to_be_final(root: Node) -> str:
     node = breaking(root)
     if () in node.edge.bounds.clauses:
         return _promise(node.relation)
+    if isinstance(node.relation, Matching):
+        band = _band(node)
+        return f"add AND {band}" if band else "leave out EMIT FINAL"
     match node.relation:
         case Aggregate() if _times(node.inputs[0].edge):
             hour = f"FLOOR({_times(node.inputs[0].edge)[0]} TO 1 HOUR)"
             return f"GROUP BY {hour} too, and select it"
         case Map() if _times(node.inputs[0].edge):
             return f"select {_times(node.inputs[0].edge)[0]} too"
-        case Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            band = _band(node)
-            return f"add AND {band}" if band else "leave out EMIT FINAL"
         case _:
             return "leave out EMIT FINAL"
 
@@ -239,10 +239,13 @@ def _progresses(edge: Edge) -> bool:
 
 
 def _band(node: Node) -> str | None:
-    left, right = (_times(child.edge) for child in node.inputs)
-    if not left or not right:
+    first, second = (_times(child.edge) for child in node.inputs)
+    if not first or not second:
         return None
-    return f"{right[0]} BETWEEN {left[0]} AND {left[0]} + INTERVAL 1 HOUR"
+    if isinstance(node.relation, AsofJoin) and node.relation.order_by[0].descending:
+        # The near row comes before the one that it is near to.
+        first, second = second, first
+    return f"{second[0]} BETWEEN {first[0]} AND {first[0]} + INTERVAL 1 HOUR"
 
 
 def _times(edge: Edge) -> list[str]:

@@ -22,20 +22,18 @@ from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Joining, Matching, Padding, operator
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.algebra.traits import Stateless
-from ebbtide.algebra.window import Dstream, Istream, Rows, Rstream, Session, Window
+from ebbtide.algebra.window import Dstream, Istream, Rstream, Session, Window
 from ebbtide.analysis.equalities import split_condition
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.monotonicity import Class, Monotonicity
@@ -89,17 +87,20 @@ def _key(relation: Relation, place: int) -> Iterator[str]:
     node = operator(relation)
     if isinstance(node, Stateless):
         return
+    if isinstance(node, Matching):
+        split = split_condition(node.predicate, node.left.schema, node.right.schema)
+        yield from map(sql, (split.left, split.right)[place])
+        return
     match node:
-        case Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            split = split_condition(node.predicate, node.left.schema, node.right.schema)
-            yield from map(sql, (split.left, split.right)[place])
         case Aggregate():
             yield from (sql(named.expression) for named in node.keys)
         case TopN() | Over():
             yield from map(sql, node.partition_by)
-        case Window(spec=Rows(partition_by=names)) | Session(partition_by=names):
-            yield from names
-        case Window() | Product() | Rstream():
+        case Window():
+            yield from node.spec.keys
+        case Session():
+            yield from node.partition_by
+        case Product() | Rstream():
             return
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             yield from map(str, node.children[place].schema)
@@ -122,10 +123,10 @@ def _begins(relation: Relation, place: int, inputs: tuple[IndexedInput, ...]) ->
     node = operator(relation)
     if isinstance(node, Stateless):
         return False
+    if isinstance(node, Joining):
+        # A change that ends before a row begins does not meet it.
+        return any(_ends(inputs[other]) for other in _touching(node, place))
     match node:
-        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            # A change that ends before a row begins does not meet it.
-            return any(_ends(inputs[other]) for other in _touching(node, place))
         case Aggregate() | Istream() | Dstream() | Rstream():
             # A change in the past leads accumulators back; comings are what is emitted.
             return True
@@ -140,7 +141,7 @@ def _begins(relation: Relation, place: int, inputs: tuple[IndexedInput, ...]) ->
 def _touching(relation: Relation, place: int) -> Iterable[int]:
     """The inputs whose changes look for rows of a side of a join; see ``keep``."""
     again = isinstance(relation, SemiJoin | AntiJoin) and place == 1
-    if isinstance(relation, OuterJoin):
+    if isinstance(relation, Padding):
         alone = Outer.RIGHT if place == 1 else Outer.LEFT
         again = relation.kept is not alone
     return (0, 1) if again else (1 - place,)

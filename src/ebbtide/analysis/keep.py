@@ -23,26 +23,23 @@ from ebbtide.algebra.combination import (
     AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Joining, Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
     Distinct,
     Relation,
 )
-from ebbtide.algebra.traits import Joining, Stateless, Streaming
+from ebbtide.algebra.traits import Stateless, Streaming
 from ebbtide.algebra.window import (
     Dstream,
     Istream,
-    Rows,
     Rstream,
     Session,
     Window,
@@ -53,7 +50,7 @@ from ebbtide.analysis.formula.formula import Formula, both
 from ebbtide.analysis.formula.progress import ALWAYS, Bound, Progress, fastest
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule, behind
-from ebbtide.analysis.ordered_keep import last_rows, open_sessions, rows_of_frames
+from ebbtide.analysis.ordered_keep import open_sessions, rows_of_frames, window_rule
 from ebbtide.analysis.temporal.combination import matching
 from ebbtide.analysis.temporal.edge import TO, Copy, Edge, same_row
 from ebbtide.analysis.temporal.frame import reach
@@ -78,9 +75,9 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
     node = operator(relation)
     if isinstance(node, Stateless):
         return ()
+    if isinstance(node, Joining):
+        return _joined(node, below, retain)
     match node:
-        case Product() | Join() | SemiJoin() | AntiJoin() | OuterJoin():
-            return _joined(node, below, retain)
         case MaxUnion() | Difference() | StrictDifference() | Intersection():
             return _counted(below, retain)
         case Distinct():
@@ -96,9 +93,8 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
         case Over():
             return (_framed(node, below[0], retain),)
         case Window():
-            if not isinstance(node.spec, Rows):
-                return ()
-            return (_in_order(last_rows(node, node.spec, below[0], retain)),)
+            window = window_rule(node, below[0], retain)
+            return () if window is None else (_in_order(window),)
         case Session():
             return (_in_order(open_sessions(node, below[0], retain)),)
         case Istream() | Dstream() | Rstream():
@@ -124,7 +120,7 @@ def _joined(node: Joining, below: tuple[Edge, ...], retain: Retain) -> tuple[Kep
     left, right = below
     of_left = _partners(left, right, match, retain)
     of_right = _partners(right, left, swapped, retain)
-    kept = node.kept if isinstance(node, OuterJoin) else None
+    kept = node.kept if isinstance(node, Padding) else None
     if isinstance(node, SemiJoin | AntiJoin) or kept in (Outer.LEFT, Outer.FULL):
         of_right = of_right.either(_partners_of_partners(right, left, swapped, retain))
     if kept in (Outer.RIGHT, Outer.FULL):

@@ -20,13 +20,12 @@ from ebbtide.algebra.combination import (
     Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Comparison, Expression, Literal, Ref, conjuncts
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Ranking, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -101,6 +100,8 @@ def derive(relation: Relation, below: tuple[Keys, ...]) -> Keys:
     node = operator(relation)
     if isinstance(node, KeepsKeys):
         return below[0]
+    if isinstance(node, Padding):
+        return _outer(node, below)
     match node:
         case Stream() | StaticTable() | ChangingTable():
             declared = node.declaration.key
@@ -130,8 +131,6 @@ def derive(relation: Relation, below: tuple[Keys, ...]) -> Keys:
             joined = _selected(pairs, node.predicate, node.schema)
             left, right = _kept_sides(node, below, joined.equal)
             return _with(joined, *left, *right)
-        case OuterJoin():
-            return _outer(node, below)
         case UnionAll():
             return _united(below[0], below[1])
         case MaxUnion():
@@ -239,7 +238,7 @@ def _paired(left: Keys, right: Keys, width: int) -> Keys:
 
 
 def _kept_sides(
-    node: Join | OuterJoin, below: tuple[Keys, ...], equal: frozenset[tuple[int, int]]
+    node: Join | Padding, below: tuple[Keys, ...], equal: frozenset[tuple[int, int]]
 ) -> tuple[list[Key], list[Key]]:
     """Each side's own keys, where the join fixes the other side's row."""
     width = len(node.left.schema)
@@ -253,7 +252,7 @@ def _kept_sides(
     )
 
 
-def _outer(node: OuterJoin, below: tuple[Keys, ...]) -> Keys:
+def _outer(node: Padding, below: tuple[Keys, ...]) -> Keys:
     """What held on one side's rows does not hold where they are padded with NULLs."""
     pairs = _paired(below[0], below[1], len(node.left.schema))
     equal = _selected(pairs, node.predicate, node.schema).equal

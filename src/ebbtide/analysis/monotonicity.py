@@ -23,13 +23,12 @@ from ebbtide.algebra.combination import (
     Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -43,14 +42,10 @@ from ebbtide.algebra.relation import (
 from ebbtide.algebra.traits import KeepsClass
 from ebbtide.algebra.window import (
     Dstream,
-    Fixed,
     Istream,
-    Now,
-    Range,
-    Rows,
+    Leaves,
     Rstream,
     Session,
-    Unbounded,
     Window,
     WindowSpec,
 )
@@ -106,6 +101,8 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
     node = operator(relation)
     if isinstance(node, KeepsClass):
         return below[0]
+    if isinstance(node, Padding):
+        return _padded(node, below)
     match node:
         case Stream():
             return _stream(node)
@@ -117,10 +114,6 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return _window(node.spec, below[0])
         case SemiJoin() | AntiJoin() if below[1].static:
             return below[0]
-        case OuterJoin(kept=Outer.LEFT) if below[1].static:
-            return below[0]
-        case OuterJoin(kept=Outer.RIGHT) if below[0].static:
-            return below[1]
         case Difference() | StrictDifference() if below[1].static:
             return _weak(below, "a row stays as long as enough rows that are equal")
         case Distinct() | SemiJoin() | Intersection() | MaxUnion():
@@ -139,12 +132,21 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return _unless_static(below, "the next row may lengthen a session")
         case AntiJoin() | Difference() | StrictDifference():
             return _unless_static(below, "a row on the right ends one on the left")
-        case OuterJoin():
-            return _unless_static(below, "a partner ends a row that had none")
         case Istream() | Dstream() | Rstream():
             return _streamed(node, below[0])
         case _:
             assert_never(node)
+
+
+def _padded(node: Padding, below: tuple[Monotonicity, ...]) -> Monotonicity:
+    left, right = below
+    match node.kept:
+        case Outer.LEFT if right.static:
+            return left
+        case Outer.RIGHT if left.static:
+            return right
+        case _:
+            return _unless_static(below, "a partner ends a row that had none")
 
 
 def _stream(node: Stream) -> Monotonicity:
@@ -157,19 +159,15 @@ def _stream(node: Stream) -> Monotonicity:
 def _window(spec: WindowSpec, facts: Monotonicity) -> Monotonicity:
     if facts.has_negatives:
         return facts
-    match spec:
-        case Range(size_us=size, slide_us=None):
-            return Monotonicity(Class.WEAKEST, "every row stays for the range", size)
-        case Now():
-            return Monotonicity(Class.WEAKEST, "every row stays for an instant", 1)
-        case Range() | Fixed():
-            return Monotonicity(Class.WEAK, "a row stays until a known point of the grid")
-        case Unbounded():
-            return Monotonicity(Class.MONOTONIC, "every row stays for ever")
-        case Rows():
-            return _strict("the rows that follow end a row")
-        case _:
-            assert_never(spec)
+    if spec.lifetime_us is not None:
+        return Monotonicity(Class.WEAKEST, spec.stays, spec.lifetime_us)
+    match spec.leaves:
+        case Leaves.BY_ITSELF:
+            return Monotonicity(Class.WEAK, spec.stays)
+        case Leaves.BY_OTHERS:
+            return _strict(spec.stays)
+        case Leaves.NEVER:
+            return Monotonicity(Class.MONOTONIC, spec.stays)
 
 
 def _joined(below: tuple[Monotonicity, ...]) -> Monotonicity:

@@ -7,11 +7,12 @@ it changes only what the last few of those take part in.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.expression import Literal, Ref
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over
-from ebbtide.algebra.window import Rows, Session, Window
+from ebbtide.algebra.window import LinearWindow, Rows, Session, Sessions, Window
 from ebbtide.analysis.formula.progress import NEVER, Bound, Value
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.keep_rules import LastRows, OpenSessions, behind
@@ -25,7 +26,23 @@ def horizon_of(place: int, edge: Edge, retain: Mapping[Bound, Duration]) -> Valu
     return behind(propagated(edge.columns[place], edge.facts, edge.bounds), retain)
 
 
-def last_rows(node: Window, spec: Rows, below: Edge, retain: Mapping[Bound, Duration]) -> LastRows:
+def window_rule(
+    node: Window, below: Edge, retain: Mapping[Bound, Duration]
+) -> LastRows | OpenSessions | None:
+    """What a window keeps of its facts, if it has to look at several of them."""
+    spec = node.spec
+    if isinstance(spec, LinearWindow):
+        return None
+    match spec:
+        case Rows():
+            return _last_rows(node, spec, below, retain)
+        case Sessions(gap_us=gap):
+            return _open_sessions(node.on, gap, spec.keys, below, retain)
+        case _:
+            assert_never(spec)
+
+
+def _last_rows(node: Window, spec: Rows, below: Edge, retain: Mapping[Bound, Duration]) -> LastRows:
     """ROWS n: the last n rows of a partition that no row to come precedes."""
     place = below.schema.position
     on = place(node.on)
@@ -41,11 +58,19 @@ def last_rows(node: Window, spec: Rows, below: Edge, retain: Mapping[Bound, Dura
 
 def open_sessions(node: Session, below: Edge, retain: Mapping[Bound, Duration]) -> OpenSessions:
     """SESSION: a session that a row to come can touch."""
+    return _open_sessions(node.on, node.gap_us, node.partition_by, below, retain)
+
+
+def _open_sessions(
+    time: str,
+    gap_us: Duration,
+    keys: tuple[str, ...],
+    below: Edge,
+    retain: Mapping[Bound, Duration],
+) -> OpenSessions:
     place = below.schema.position
-    on = place(node.on)
-    return OpenSessions(
-        node.gap_us, on, tuple(map(place, node.partition_by)), horizon_of(on, below, retain)
-    )
+    on = place(time)
+    return OpenSessions(gap_us, on, tuple(map(place, keys)), horizon_of(on, below, retain))
 
 
 def rows_of_frames(node: Over, below: Edge, retain: Mapping[Bound, Duration]) -> LastRows | None:

@@ -15,11 +15,10 @@ from ebbtide.algebra.combination import (
     Join,
     MaxUnion,
     Outer,
-    OuterJoin,
     Product,
     UnionAll,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -33,13 +32,9 @@ from ebbtide.algebra.relation import (
 from ebbtide.algebra.traits import KeepsSize
 from ebbtide.algebra.window import (
     Dstream,
-    Fixed,
     Istream,
-    Now,
-    Range,
-    Rows,
+    Leaves,
     Rstream,
-    Unbounded,
     Window,
 )
 
@@ -68,6 +63,8 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
     node = operator(relation)
     if isinstance(node, KeepsSize):
         return below[0]
+    if isinstance(node, Padding):
+        return _outer(node, below)
     match node:
         case Stream():
             return Size.UNBOUNDED
@@ -89,8 +86,6 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
             return _paired(below)
         case Intersection():
             return min(below)
-        case OuterJoin():
-            return _outer(node, below)
         case UnionAll() | MaxUnion():
             return max(below)
         case Istream() | Dstream() | Rstream():
@@ -106,15 +101,13 @@ def _grouped(node: Aggregate, below: Size) -> Size:
 
 
 def _windowed(node: Window) -> Size:
-    match node.spec:
-        case Range() | Fixed() | Now():
+    match node.spec.leaves:
+        case Leaves.BY_ITSELF:
             return Size.WINDOW
-        case Rows(partition_by=partition):
-            return Size.KEY if partition else Size.WINDOW
-        case Unbounded():
+        case Leaves.BY_OTHERS:
+            return Size.KEY if node.spec.keys else Size.WINDOW
+        case Leaves.NEVER:
             return Size.UNBOUNDED
-        case _:
-            assert_never(node.spec)
 
 
 def _paired(below: tuple[Size, ...]) -> Size:
@@ -122,7 +115,7 @@ def _paired(below: tuple[Size, ...]) -> Size:
     return Size.UNBOUNDED if Size.UNBOUNDED in below else min(below)
 
 
-def _outer(node: OuterJoin, below: tuple[Size, ...]) -> Size:
+def _outer(node: Padding, below: tuple[Size, ...]) -> Size:
     left, right = below
     match node.kept:
         case Outer.LEFT:

@@ -186,6 +186,39 @@ def _split_part(text: str, separator: str, number: int) -> str:
     return parts[place] if 0 <= place < len(parts) else ""
 
 
+def _substring_index(text: str, separator: str, count: int) -> str:
+    if count == 0 or not separator:
+        return ""
+    place = -1 if count > 0 else len(text)
+    for _ in range(abs(count)):
+        # Separators may overlap: the next one may begin right after the beginning of this one.
+        if count > 0:
+            place = text.find(separator, place + 1)
+        else:
+            place = text.rfind(separator, 0, max(place - 1 + len(separator), 0))
+        if place < 0:
+            return text
+    return text[:place] if count > 0 else text[place + len(separator) :]
+
+
+def _levenshtein(text: str, other: str) -> int:
+    """The distance of two texts, a row of the table at a time; equal ends cost nothing."""
+    start = 0
+    while start < min(len(text), len(other)) and text[start] == other[start]:
+        start += 1
+    text, other = text[start:], other[start:]
+    end = 0
+    while end < min(len(text), len(other)) and text[-1 - end] == other[-1 - end]:
+        end += 1
+    text, other = text[: len(text) - end], other[: len(other) - end]
+    row = list(range(len(other) + 1))
+    for first, a in enumerate(text, 1):
+        diagonal, row[0] = row[0], first
+        for j, b in enumerate(other, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
+    return row[-1]
+
+
 def _searching(search: Any, find: Any) -> Implementation:
     """A test of text for a part, by Arrow if the part is the same everywhere."""
 
@@ -235,6 +268,8 @@ TEXTS: dict[str, Implementation] = {
     "REVERSE": _reverse,
     "REPEAT": _repeat,
     "SPLIT_PART": by_value(_split_part),
+    "SUBSTRING_INDEX": by_value(_substring_index),
+    "LEVENSHTEIN": by_value(_levenshtein),
     "STARTSWITH": _searching(pc.starts_with, str.startswith),
     "ENDSWITH": _searching(pc.ends_with, str.endswith),
     "CONTAINS": _searching(pc.match_substring, lambda text, part: part in text),

@@ -12,6 +12,7 @@ from typing import assert_never
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -24,18 +25,20 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Literal, Ref
-from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.operators import Joining, Matching, Source, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Relation
-from ebbtide.algebra.traits import Joining, SameRows
+from ebbtide.algebra.traits import SameRows
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
     Hop,
     Istream,
+    LinearWindow,
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Window,
 )
@@ -52,6 +55,7 @@ from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators import (
     aggregate,
     anti_join,
+    asof_join,
     difference,
     distinct,
     dstream,
@@ -117,7 +121,7 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
             return _rows(node, intersection.Intersection(node.all))
         case Product() | Join():
             return _join(node, joined_reads(node, reads), by_input)
-        case SemiJoin() | AntiJoin() | OuterJoin():
+        case SemiJoin() | AntiJoin() | OuterJoin() | AsofJoin():
             return _matched(node, by_input)
         case Aggregate():
             return _aggregate(node, by_input[0])
@@ -125,8 +129,8 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
             return _top(node)
         case Over():
             return _over(node)
-        case Window(spec=Rows() as spec):
-            return _row_window(node, spec)
+        case Window():
+            return _window(node)
         case Session():
             return _session(node)
         case Tumble() | Hop() | Cumulate():
@@ -142,8 +146,6 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
                 inputs=(KernelInput(all_of(node.input), ()),),
                 carries=(),
             )
-        case Window():
-            raise _without_kernel(node)
         case _:
             assert_never(node)
 
@@ -178,10 +180,15 @@ def _join(node: Product | Join, reads: Reads, carried: tuple[Reads, ...]) -> Cho
     return Chosen(join.Join(condition), sides, output, kept, split.rest, _on_both(sides, condition))
 
 
-def _matched(node: SemiJoin | AntiJoin | OuterJoin, carried: tuple[Reads, ...]) -> Chosen:
+def _matched(
+    node: SemiJoin | AntiJoin | OuterJoin | AsofJoin, carried: tuple[Reads, ...]
+) -> Chosen:
     split = split_condition(node.predicate, node.left.schema, node.right.schema)
     reads = frozenset(range(len(node.left.schema) + len(node.right.schema)))
     sides, condition, kept = _sides(node, split.left, split.right, reads, carried)
+    theirs = Columns(list(sides[1].columns))
+    near = theirs.sort(node.order_by) if isinstance(node, AsofJoin) else ()
+    sides = sides[0], replace(sides[1], columns=tuple(theirs.expressions))
     if split.rest:
         given = _joined_columns(node, sides)
         condition = Condition(condition.left, condition.right, Columnar(split.residual, given))
@@ -198,6 +205,9 @@ def _matched(node: SemiJoin | AntiJoin | OuterJoin, carried: tuple[Reads, ...]) 
             carries = _at(condition.left) if node.kept is Outer.LEFT else None
             outer = outer_join.OuterJoin(condition, *keeps)
             return Chosen(outer, sides, both, kept, carries=carries)
+        case AsofJoin():
+            asof = asof_join.AsofJoin(condition, near, node.pads)
+            return Chosen(asof, sides, both, kept, carries=_at(condition.left))
     kept_left = kept[: len(node.left.schema)]
     return Chosen(kernel, sides, left_only, kept_left, carries=_at(condition.left))
 
@@ -235,9 +245,7 @@ def _both(sides: tuple[KernelInput, KernelInput]) -> tuple[Expression, ...]:
     return sides[0].columns + sides[1].columns
 
 
-def _joined_columns(
-    node: SemiJoin | AntiJoin | OuterJoin, sides: tuple[KernelInput, KernelInput]
-) -> Schema:
+def _joined_columns(node: Matching, sides: tuple[KernelInput, KernelInput]) -> Schema:
     """The columns that a residual condition sees, keys under names of their own."""
     columns: list[Column] = []
     for number, (relation, side) in enumerate(zip(node.children, sides, strict=True)):
@@ -323,16 +331,20 @@ def _widened(
     return Chosen(kernel, (side,), output, kept, carries=_at(partition))
 
 
-def _row_window(node: Window, spec: Rows) -> Chosen:
+def _window(node: Window) -> Chosen:
     schema = node.input.schema
-    partition = tuple(schema.position(name) for name in spec.partition_by)
-    kernel = row_window.Rows(
-        schema.position(node.on),
-        spec.count,
-        spec.slide or 1,
-        partition,
-        tuple(schema.position(name) for name in node.key),
-    )
+    on, partition = schema.position(node.on), tuple(map(schema.position, node.spec.keys))
+    spec = node.spec
+    if isinstance(spec, LinearWindow):
+        raise _without_kernel(node)
+    match spec:
+        case Rows(count=count, slide=slide):
+            key = tuple(map(schema.position, node.key))
+            kernel: Kernel = row_window.Rows(on, count, slide or 1, partition, key)
+        case Sessions(gap_us=gap):
+            kernel = session.Sessions(on, gap, partition)
+        case _:
+            assert_never(spec)
     row = all_of(node.input)
     side = KernelInput(row, tuple(row[i] for i in partition))
     return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))

@@ -21,9 +21,9 @@ from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.algebra.traits import Linear, traits
 from ebbtide.algebra.window import (
     Fixed,
+    LinearWindow,
     Now,
     Range,
-    Rows,
     Unbounded,
     Window,
 )
@@ -92,6 +92,8 @@ class Pipe:
     def _windowed(self, node: Window) -> Pipe:
         time = micros(self.columns[node.input.schema.position(node.on)])
         spec = node.spec
+        if not isinstance(spec, LinearWindow):
+            raise InternalError("not-linear", "this window looks at several facts")
         match spec:
             case Range(size_us=size, slide_us=slide):
                 ends = time, _plus(time, size)
@@ -103,8 +105,6 @@ class Pipe:
                 ends = time, _plus(time, 1)
             case Unbounded():
                 ends = time, Literal(INF, BIGINT)
-            case Rows():
-                raise InternalError("not-linear", "a window of rows is not linear")
             case _:
                 assert_never(spec)
         return replace(
@@ -121,8 +121,10 @@ def source_pipe(schema: Schema) -> Pipe:
 
 
 def is_linear(node: Relation) -> TypeGuard[Linear]:
-    """Whether an operator is part of a pipe: a window of rows is not, though other windows are."""
-    return traits(node).linear and not (isinstance(node, Window) and isinstance(node.spec, Rows))
+    """Whether an operator is part of a pipe: of windows, those that look at each fact alone."""
+    return traits(node).linear and not (
+        isinstance(node, Window) and not isinstance(node.spec, LinearWindow)
+    )
 
 
 def micros(time: Expression) -> Expression:

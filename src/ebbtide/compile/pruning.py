@@ -20,14 +20,13 @@ from ebbtide.algebra.combination import (
     Intersection,
     Join,
     MaxUnion,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Ref
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -46,7 +45,7 @@ from ebbtide.algebra.window import (
     Dstream,
     Hop,
     Istream,
-    Rows,
+    LinearWindow,
     Rstream,
     Session,
     Tumble,
@@ -68,13 +67,15 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
     node = operator(relation)
     if isinstance(node, SameRows):
         return (reads,)
+    if isinstance(node, Padding):
+        return all_reads(node.left), all_reads(node.right)
     match node:
         case Filter():
             return (reads | _in((node.predicate,), node.input.schema),)
         case Map():
             chosen = (node.columns[i].expression for i in sorted(reads))
             return (_in(chosen, node.input.schema),)
-        case Window() if not isinstance(node.spec, Rows):
+        case Window() if isinstance(node.spec, LinearWindow):
             return (reads | {node.input.schema.position(node.on)},)
         case UnionAll():
             return reads, reads
@@ -90,7 +91,7 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
             return (all_reads(node.input),)
         case Tumble() | Hop() | Session() | Cumulate() | Istream() | Dstream() | Rstream():
             return (all_reads(node.input),)
-        case SemiJoin() | AntiJoin() | OuterJoin():
+        case SemiJoin() | AntiJoin():
             return all_reads(node.left), all_reads(node.right)
         case MaxUnion() | Difference() | StrictDifference() | Intersection():
             return all_reads(node.left), all_reads(node.right)

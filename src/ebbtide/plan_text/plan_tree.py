@@ -18,14 +18,13 @@ from ebbtide.algebra.combination import (
     Intersection,
     Join,
     MaxUnion,
-    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Ref
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
@@ -76,6 +75,8 @@ def plan_tree(plan: Relation) -> str:
 def _salient(relation: Relation) -> str:
     """What tells an operator from others of its kind."""
     node = operator(relation)
+    if isinstance(node, Padding):
+        return f"{node.side} on {_text(node.predicate)}"
     match node:
         case Stream() | StaticTable() | ChangingTable():
             return node.declaration.name
@@ -90,8 +91,6 @@ def _salient(relation: Relation) -> str:
             return _list(map(_named, node.columns))
         case Filter() | Join() | SemiJoin() | AntiJoin():
             return _text(node.predicate)
-        case OuterJoin():
-            return f"{node.kept.value} on {_text(node.predicate)}"
         case Aggregate():
             return _aggregate(node)
         case TopN():

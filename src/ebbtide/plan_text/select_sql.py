@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ebbtide.algebra.combination import AntiJoin, Join, OuterJoin, Product, SemiJoin
+from ebbtide.algebra.combination import AntiJoin, AsofJoin, Join, OuterJoin, Product, SemiJoin
 from ebbtide.algebra.expression import (
     Call,
     Case,
@@ -22,6 +22,7 @@ from ebbtide.algebra.expression import (
     Ref,
     conjuncts,
 )
+from ebbtide.algebra.operators import Joining, Matching
 from ebbtide.algebra.printing import identifier, sql
 from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import Alias, Named, Relation
@@ -121,8 +122,8 @@ class Select:
                 return f"{self._from(node.left)} CROSS JOIN {self._operand(node.right)}"
             case Join():
                 return self._join(node, "JOIN", node.right, ())
-            case OuterJoin():
-                return self._join(node, f"{node.kept.value} JOIN", node.right, ())
+            case OuterJoin() | AsofJoin():
+                return self._join(node, node.words, node.right, ())
             case SemiJoin() | AntiJoin():
                 words = "LEFT SEMI JOIN" if isinstance(node, SemiJoin) else "LEFT ANTI JOIN"
                 right = rows_of(node.right)
@@ -134,7 +135,7 @@ class Select:
 
     def _join(
         self,
-        node: Join | OuterJoin | SemiJoin | AntiJoin,
+        node: Matching,
         words: str,
         right: Relation,
         more: tuple[Expression, ...],
@@ -145,7 +146,7 @@ class Select:
 
     def _operand(self, node: Relation) -> str:
         text = self._from(node)
-        compound = isinstance(node, Product | Join | OuterJoin | SemiJoin | AntiJoin)
+        compound = isinstance(node, Joining)
         return f"({text})" if compound else text
 
     def _alias(self, node: Alias) -> str:

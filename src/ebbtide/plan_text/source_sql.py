@@ -11,18 +11,15 @@ from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Strea
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
-    Fixed,
     Hop,
     Istream,
-    Now,
-    Range,
-    Rows,
     Rstream,
     Session,
     Tumble,
-    Unbounded,
+    Unit,
     Window,
     WindowSpec,
+    amounts_of,
 )
 from ebbtide.core.time import Duration, format_duration
 
@@ -30,24 +27,16 @@ from ebbtide.core.time import Duration, format_duration
 def window_sql(spec: WindowSpec, on: str | None = None) -> str:
     """What stands in brackets behind a source.
 
+    >>> from ebbtide.algebra.window import Range
     >>> window_sql(Range(60_000_000))
     '[RANGE 1 MINUTE]'
     """
-    match spec:
-        case Range():
-            slide = f" SLIDE {format_duration(spec.slide_us)}" if spec.slide_us else ""
-            text = f"RANGE {format_duration(spec.size_us)}{slide}"
-        case Fixed():
-            text = f"FIXED {format_duration(spec.size_us)}"
-        case Rows():
-            keys = ", ".join(map(identifier, spec.partition_by))
-            partition = f"PARTITION BY {keys} " if keys else ""
-            slide = f" SLIDE {spec.slide}" if spec.slide else ""
-            text = f"{partition}ROWS {spec.count}{slide}"
-        case Now():
-            text = "NOW"
-        case Unbounded():
-            text = "UNBOUNDED"
+    partition = f"PARTITION BY {', '.join(map(identifier, spec.keys))} " if spec.keys else ""
+    text = f"{partition}{spec.syntax.name}"
+    for amount, value in zip(spec.syntax.amounts, amounts_of(spec), strict=True):
+        if value is not None:
+            shown = format_duration(value) if amount.unit is Unit.TIME else str(value)
+            text += f" {amount.word} {shown}" if amount.word else f" {shown}"
     return f"[{text} ON {identifier(on)}]" if on is not None else f"[{text}]"
 
 

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -33,6 +34,7 @@ from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row, normalise
 from ebbtide.reference.aggregation import aggregate
+from ebbtide.reference.ordering import place
 from ebbtide.reference.ranking import framed, top
 from ebbtide.reference.scalar import evaluate
 from ebbtide.reference.windows import assigned
@@ -67,6 +69,8 @@ def operate(node: Pointwise, inputs: tuple[Multiset, ...]) -> Multiset:
             return _partnered(node, inputs[0], inputs[1], False)
         case OuterJoin():
             return _outer(node, inputs[0], inputs[1])
+        case AsofJoin():
+            return _asof(node, inputs[0], inputs[1])
         case UnionAll():
             return inputs[0] + inputs[1]
         case MaxUnion():
@@ -117,6 +121,19 @@ def _partnered(
             if any(_holds(node.predicate, schema, row + other) for other in right) is wanted
         }
     )
+
+
+def _asof(node: AsofJoin, left: Multiset, right: Multiset) -> Multiset:
+    schema = node.left.schema + node.right.schema
+    in_order = sorted(right, key=place(node.order_by, node.right.schema))
+    padding = (None,) * len(node.right.schema) if node.pads else None
+    result: Multiset = Counter()
+    for row, n in left.items():
+        near = (other for other in in_order if _holds(node.predicate, schema, row + other))
+        partner = next(near, padding)
+        if partner is not None:
+            result[row + partner] += n
+    return result
 
 
 def _outer(node: OuterJoin, left: Multiset, right: Multiset) -> Multiset:

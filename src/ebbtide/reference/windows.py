@@ -14,10 +14,12 @@ from ebbtide.algebra.window import (
     Cumulate,
     Fixed,
     Hop,
+    LinearWindow,
     Now,
     Range,
     Rows,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -33,16 +35,28 @@ def validity(node: Window, changes: Iterable[Change]) -> Iterator[Change]:
     time = node.input.schema.position(node.on)
     facts = _timed(snapshot(changes, NEG_INF), time)
     spec = node.spec
-    if isinstance(spec, Rows):
-        yield from _row_windows(node, spec, facts, time)
+    if isinstance(spec, LinearWindow):
+        yield from _each_alone(spec, facts, time)
         return
+    match spec:
+        case Rows():
+            yield from _row_windows(node, spec, facts, time)
+        case Sessions():
+            for session in _sessions_of(facts, _places(node, spec.partition_by), time, spec.gap_us):
+                end = shift(session[-1][time], spec.gap_us)
+                yield from (Change(row, row[time], end) for row in session)
+        case _:
+            assert_never(spec)
+
+
+def _each_alone(spec: LinearWindow, facts: Multiset, time: int) -> Iterator[Change]:
     for row, multiplicity in facts.items():
         interval = shown_over(spec, row[time])
         if interval is not None:
             yield Change(row, interval.valid_from, interval.valid_to, multiplicity)
 
 
-def shown_over(spec: Range | Fixed | Now | Unbounded, ts: Instant) -> Interval | None:
+def shown_over(spec: LinearWindow, ts: Instant) -> Interval | None:
     """The interval over which a window of time shows a fact at ``ts``; None if it never does."""
     match spec:
         case Range(size_us=size, slide_us=slide):
@@ -124,18 +138,29 @@ def _windows_of(node: Tumble | Hop | Cumulate, ts: Instant) -> Iterator[tuple[In
 
 
 def _sessions(node: Session, facts: Multiset, time: int) -> Multiset:
-    columns = [node.input.schema.position(name) for name in node.partition_by]
     result: Multiset = Counter()
+    for session in _sessions_of(facts, _places(node, node.partition_by), time, node.gap_us):
+        result.update(_session(session, time, node.gap_us))
+    return result
+
+
+def _places(node: Window | Session, names: tuple[str, ...]) -> list[int]:
+    return [node.input.schema.position(name) for name in names]
+
+
+def _sessions_of(
+    facts: Multiset, columns: list[int], time: int, gap_us: int
+) -> Iterator[list[Row]]:
+    """The rows of every session, in the order of their times."""
     for rows in _partitions(facts, columns):
         rows.sort(key=lambda row: row[time])
         session: list[Row] = []
         for row in rows:
-            if session and row[time] > session[-1][time] + node.gap_us:
-                result.update(_session(session, time, node.gap_us))
+            if session and row[time] > session[-1][time] + gap_us:
+                yield session
                 session = []
             session.append(row)
-        result.update(_session(session, time, node.gap_us))
-    return result
+        yield session
 
 
 def _session(rows: list[Row], time: int, gap_us: int) -> list[Row]:

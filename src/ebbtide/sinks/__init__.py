@@ -5,12 +5,15 @@ crash came before it was noted that it had; so a sink that keeps what it gets un
 number has everything once.  A step's output is a table: the columns of the answer, then
 ``valid_from``, ``valid_to``, ``diff`` and ``step``; a DataFrame on Spark, an Arrow table without.
 
-A module here that has a class with ``word`` adds a sink that is known by that word.
+A module here adds a sink: a class with ``write``.  One with a ``word`` is known by that word, and
+needs nothing else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
+from inspect import Parameter, signature
 from pkgutil import iter_modules
 from typing import Any, Protocol
 
@@ -43,7 +46,7 @@ def sinks_of(given: Any) -> tuple[Sink, ...]:
     raise QueryError(
         "unknown-sink",
         f"{given!r} is no sink",
-        hint=f"{', '.join(map(repr, known))}, Memory(), Files(path) or a function of (frame, step)",
+        hint=f"{', '.join((*map(repr, known), *_made()))} or a function of (frame, step)",
     )
 
 
@@ -54,9 +57,28 @@ def shown(sink: Sink) -> str:
 
 def _by_word() -> dict[str, Any]:
     """The sinks that need nothing more than their word."""
-    modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
-    classes = (value for module in modules for value in vars(module).values())
-    return {_word(c): c for c in classes if isinstance(c, type) and isinstance(_word(c), str)}
+    return {_word(c): c for c in _classes() if isinstance(_word(c), str)}
+
+
+def _made() -> list[str]:
+    """How the other sinks are made, each with what it needs."""
+    return [
+        f"{c.__name__}({', '.join(_needed(c))})"
+        for c in _classes()
+        if _word(c) is None and hasattr(c, "write") and c.__name__ != "Function"
+    ]
+
+
+def _needed(class_: type) -> Iterator[str]:
+    parameters = signature(class_).parameters.values()
+    return (p.name for p in parameters if p.default is Parameter.empty)
+
+
+def _classes() -> Iterator[type]:
+    for found in iter_modules(__path__):
+        module = import_module(f"{__name__}.{found.name}")
+        own = (v for v in vars(module).values() if isinstance(v, type))
+        yield from (c for c in own if c.__module__ == module.__name__)
 
 
 def _word(class_: type) -> Any:

@@ -44,9 +44,8 @@ Sources (`exp.From.this`, `exp.Join.this`, and inside of each other)
                         None (INNER and OUTER are left out); on; using [exp.Identifier]; a comma
                         is a Join with neither side, kind, on nor using
 
-Windows: nodes.RangeWindow(size, slide), FixedWindow(size), RowsWindow(count, slide, partition_by),
-NowWindow(), UnboundedWindow(), each with on (exp.Identifier or None).  Sizes are nodes.Duration,
-counts are int, partition_by is a list of exp.Identifier or None.
+Windows: nodes.WindowNode(this, amounts, partition_by, on).  Amounts are nodes.Duration and int,
+partition_by is a list of exp.Identifier or None, on is an exp.Identifier or None.
 
 Expressions
 

@@ -30,10 +30,7 @@ _TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
     "this on slide size alias": (nodes.Hop,),
     "this on gap partition_by alias": (nodes.Session,),
     "this on step size alias": (nodes.Cumulate,),
-    "size slide on": (nodes.RangeWindow,),
-    "size on": (nodes.FixedWindow,),
-    "count slide partition_by on": (nodes.RowsWindow,),
-    "on": (nodes.NowWindow, nodes.UnboundedWindow),
+    "this amounts partition_by on": (nodes.WindowNode,),
     "this alias": (exp.Table, exp.CTE, exp.Alias),
     "this columns": (exp.TableAlias,),
     # expressions

@@ -3,6 +3,7 @@
 from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
+from ebbtide.algebra.window import WINDOWS
 from ebbtide.core.time import format_duration
 from ebbtide.sql import nodes
 
@@ -60,29 +61,15 @@ class EbbtideGenerator(SparkGenerator):
 
     # --- windows --------------------------------------------------------------------------------
 
-    def rangewindow_sql(self, node: nodes.RangeWindow) -> str:
-        """[RANGE 15 MINUTES SLIDE 1 MINUTE ON at]."""
-        slide = f" SLIDE {self._length(node, 'slide')}" if node.args.get("slide") else ""
-        return f"[RANGE {self._length(node, 'size')}{slide}{self._on(node)}]"
-
-    def fixedwindow_sql(self, node: nodes.FixedWindow) -> str:
-        """[FIXED 1 HOUR ON at]."""
-        return f"[FIXED {self._length(node, 'size')}{self._on(node)}]"
-
-    def rowswindow_sql(self, node: nodes.RowsWindow) -> str:
+    def windownode_sql(self, node: nodes.WindowNode) -> str:
         """[PARTITION BY seller ROWS 10 SLIDE 5 ON at]."""
         keys = ", ".join(self.sql(key) for key in node.args.get("partition_by") or ())
-        partition = f"PARTITION BY {keys} " if keys else ""
-        slide = f" SLIDE {node.args['slide']}" if node.args.get("slide") else ""
-        return f"[{partition}ROWS {node.args['count']}{slide}{self._on(node)}]"
-
-    def nowwindow_sql(self, node: nodes.NowWindow) -> str:
-        """[NOW ON at]."""
-        return f"[NOW{self._on(node)}]"
-
-    def unboundedwindow_sql(self, node: nodes.UnboundedWindow) -> str:
-        """[UNBOUNDED ON at]."""
-        return f"[UNBOUNDED{self._on(node)}]"
+        text = f"PARTITION BY {keys} {node.this}" if keys else node.this
+        words = (amount.word for amount in WINDOWS[node.this].syntax.amounts)
+        for word, given in zip(words, node.args.get("amounts") or (), strict=False):
+            shown = format_duration(given.us) if isinstance(given, nodes.Duration) else str(given)
+            text += f" {word} {shown}" if word else f" {shown}"
+        return f"[{text}{self._on(node)}]"
 
     # --- sources --------------------------------------------------------------------------------
 
@@ -169,11 +156,7 @@ class EbbtideGenerator(SparkGenerator):
         exp.Not: not_sql,
         nodes.FloorTo: floorto_sql,
         nodes.CeilTo: ceilto_sql,
-        nodes.RangeWindow: rangewindow_sql,
-        nodes.FixedWindow: fixedwindow_sql,
-        nodes.RowsWindow: rowswindow_sql,
-        nodes.NowWindow: nowwindow_sql,
-        nodes.UnboundedWindow: unboundedwindow_sql,
+        nodes.WindowNode: windownode_sql,
         nodes.Windowed: windowed_sql,
         nodes.Joined: joined_sql,
         nodes.Tumble: tumble_sql,

@@ -24,21 +24,16 @@ __all__ = [
     "Cumulate",
     "Dstream",
     "Duration",
-    "FixedWindow",
     "FloorTo",
     "Hop",
     "Istream",
     "Joined",
     "MaxUnion",
-    "NowWindow",
-    "RangeWindow",
-    "RowsWindow",
     "Rstream",
     "Session",
     "StreamOperator",
     "TableFunction",
     "Tumble",
-    "UnboundedWindow",
     "WindowNode",
     "Windowed",
 ]
@@ -89,35 +84,13 @@ class CeilTo(exp.Expression, exp.Condition):
 
 
 class WindowNode(exp.Expression):
-    """What stands in brackets behind a source; `on` is the exp.Identifier of its time, or None."""
+    """[PARTITION BY partition_by name amounts ON on]: what stands in brackets behind a source.
 
-    arg_types = {"on": False}
+    `this` is the name of the window; `amounts` are Durations and integers, in the order of its
+    syntax; `partition_by` and `on` are exp.Identifiers.
+    """
 
-
-class RangeWindow(WindowNode):
-    """[RANGE size SLIDE slide ON on]; Durations."""
-
-    arg_types = {"size": True, "slide": False, "on": False}
-
-
-class FixedWindow(WindowNode):
-    """[FIXED size ON on]; a Duration."""
-
-    arg_types = {"size": True, "on": False}
-
-
-class RowsWindow(WindowNode):
-    """[PARTITION BY partition_by ROWS count SLIDE slide ON on]; exp.Identifiers and integers."""
-
-    arg_types = {"count": True, "slide": False, "partition_by": False, "on": False}
-
-
-class NowWindow(WindowNode):
-    """[NOW ON on]."""
-
-
-class UnboundedWindow(WindowNode):
-    """[UNBOUNDED ON on]."""
+    arg_types = {"this": True, "amounts": False, "partition_by": False, "on": False}
 
 
 # --- what stands in FROM -----------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ebbtide.sql.token_reader import located
 __all__ = ["QueryParser"]
 
 # These begin what may follow a source or an expression, so they are no aliases without AS.
-_NO_ALIAS = ("EMIT", "EVERY", "ALLOW")
+_NO_ALIAS = ("EMIT", "EVERY", "ALLOW", "MATCH_CONDITION")
 
 _GROUPINGS = refusals.by_token(refusals.GROUPINGS)
 
@@ -150,7 +150,7 @@ class QueryParser(SourceParser):
     def _parse_table_alias(
         self, alias_tokens: Collection[TokenType] | None = None
     ) -> exp.TableAlias | None:
-        if self._match_texts(_NO_ALIAS, advance=False):
+        if self._match_texts(_NO_ALIAS, advance=False) or self._begins_asof():
             return None
         first = self._curr
         name = self._next if first.token_type is TokenType.ALIAS else first
@@ -191,23 +191,49 @@ class QueryParser(SourceParser):
             comma = exp.Join(this=self._parse_table())
             focus(comma, self.span(first))
             return comma
+        asof = self._takes_asof()
         side = self._prev.text.upper() if self._match_set(self.JOIN_SIDES) else None
-        kind = self._prev.text.upper() if self._match_set(_KINDS) else None
+        asof = asof or self._takes_asof()
+        kind = self._prev.text.upper() if not asof and self._match_set(_KINDS) else None
+        kind = "ASOF" if asof else kind
         if not self._match(TokenType.JOIN):
             if side or kind:
                 raise self.unexpected("JOIN")
             return None
         span = self.span(first, self._prev)
         on, using, source = None, None, self._parse_table()
+        if kind == "ASOF" and self.take("MATCH_CONDITION"):
+            on = self.needed(self._parse_wrapped(self._parse_disjunction), "a condition")
         if self._match(TokenType.ON):
-            on = self.needed(self._parse_disjunction(), "a condition")
+            more = self.needed(self._parse_disjunction(), "a condition")
+            # What is near is said first.
+            on = more if on is None else exp.And(this=_operand(on), expression=_operand(more))
         elif self._match(TokenType.USING):
             using = self._parse_wrapped(lambda: self.identifiers("a column"))
+        if kind == "ASOF" and (using or side not in (None, "LEFT")):
+            raise self.fault(
+                "syntax",
+                "ASOF JOIN takes ON, and keeps no side but the left",
+                span,
+                hint="write ASOF JOIN or LEFT ASOF JOIN, and ON",
+            )
         self._check_join(span, side, kind, on is not None or using is not None)
-        kept = kind if kind in ("CROSS", "SEMI", "ANTI") else None
+        kept = kind if kind in ("CROSS", "SEMI", "ANTI", "ASOF") else None
         node = exp.Join(this=source, side=side, kind=kept, on=on, using=using)
         focus(node, span)
         return node
+
+    def _begins_asof(self) -> bool:
+        """Whether ASOF stands before a join here; elsewhere it is a name."""
+        after = self._next.token_type if self._next else None
+        joins = after is TokenType.JOIN or after in self.JOIN_SIDES
+        return joins and self._curr.text.upper() == "ASOF"
+
+    def _takes_asof(self) -> bool:
+        begins = self._begins_asof()
+        if begins:
+            self._advance()
+        return begins
 
     def _check_join(self, span: Span, side: str | None, kind: str | None, condition: bool) -> None:
         if kind == "CROSS":
@@ -254,3 +280,8 @@ class QueryParser(SourceParser):
                 raise self.unexpected("a query")
             focus(node, self.span(first, last))
         return node
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    """A condition as a part of an AND."""
+    return exp.Paren(this=node) if isinstance(node, exp.Or) else node

@@ -4,16 +4,16 @@ source  ::=  item [ '[' window ']' ] [ [AS] alias [ (columns) ] ]
 item    ::=  name | ( query ) | ( source joins ) | VALUES ... | function ( ... )
           |  ISTREAM ( query ) | DSTREAM ( query ) | RSTREAM ( query EVERY duration )
 window  ::=  spec [ ON name ]
-spec    ::=  RANGE duration [ SLIDE duration ] | FIXED duration | NOW | UNBOUNDED
-          |  [ PARTITION BY names ] ROWS n [ SLIDE m ]
+spec    ::=  [ PARTITION BY names ] NAME amounts, by the syntax that a window declares
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ebbtide.algebra.window import WINDOWS, Syntax, Unit
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.scalars import ScalarParser
@@ -31,8 +31,6 @@ _FUNCTIONS = {
     "SESSION": "SESSION(bids PARTITION BY bidder, at, 10 MINUTES)",
     "CUMULATE": "CUMULATE(bids, at, 1 HOUR, 1 DAY)",
 }
-
-_WINDOWS = ("RANGE", "FIXED", "ROWS", "PARTITION", "NOW", "UNBOUNDED")
 
 _AFTER_A_SOURCE = refusals.by_token(
     {word: refusals.CLAUSES[word] for word in refusals.AFTER_A_SOURCE}
@@ -248,35 +246,41 @@ class SourceParser(ScalarParser):
         return nodes.Windowed(this=source, window=window)
 
     def _window(self) -> nodes.WindowNode:
-        if self.take("RANGE"):
-            size = self.duration("RANGE")
-            slide = self.duration("SLIDE") if self.take("SLIDE") else None
-            return nodes.RangeWindow(size=size, slide=slide)
-        if self.take("FIXED"):
-            return nodes.FixedWindow(size=self.duration("FIXED"))
-        if self.take("NOW"):
-            return nodes.NowWindow()
-        if self.take("UNBOUNDED"):
-            return nodes.UnboundedWindow()
         partition = self.identifiers("a column") if self._match(TokenType.PARTITION_BY) else None
-        if self.take("ROWS"):
-            count = self.count("ROWS")
-            slide_rows = self.count("SLIDE") if self.take("SLIDE") else None
-            return nodes.RowsWindow(count=count, slide=slide_rows, partition_by=partition)
+        for kind in WINDOWS.values():
+            syntax = kind.syntax
+            if (syntax.partitioned or not partition) and self.take(syntax.name):
+                amounts = list(self._amounts(syntax)) or None
+                return nodes.WindowNode(this=syntax.name, amounts=amounts, partition_by=partition)
         if partition:
-            raise self.unexpected("ROWS")
+            parted = [k.syntax.name for k in WINDOWS.values() if k.syntax.partitioned]
+            raise self.unexpected(" or ".join(parted))
         if self.take("PARTITION"):
             raise self.unexpected("BY")
         raise self._unknown_window()
 
+    def _amounts(self, syntax: Syntax) -> Iterator[nodes.Duration | int]:
+        for amount in syntax.amounts:
+            if not amount.word or self.take(amount.word):
+                of = amount.word or syntax.name
+                yield self.duration(of) if amount.unit is Unit.TIME else self.count(of)
+
     def _unknown_window(self) -> ParseError:
         if not self._curr:
             return self.unexpected("a window")
-        near = get_close_matches(self._curr.text.upper(), _WINDOWS, 1)
+        near = get_close_matches(self._curr.text.upper(), (*WINDOWS, "PARTITION"), 1)
         return self.fault(
             "unknown-window",
             f'there is no window "{self._found()}"',
-            detail="the windows are RANGE d, RANGE d SLIDE s, FIXED d, ROWS n, ROWS n SLIDE m, "
-            "PARTITION BY k ROWS n, NOW and UNBOUNDED",
+            detail=f"the windows are {', '.join(_shown(k.syntax) for k in WINDOWS.values())}",
             hint=f"write {near[0]}" if near else None,
         )
+
+
+def _shown(syntax: Syntax) -> str:
+    """A window as people write it, what may be left out in brackets."""
+    text = f"[PARTITION BY k] {syntax.name}" if syntax.partitioned else syntax.name
+    for amount in syntax.amounts:
+        letter = "d" if amount.unit is Unit.TIME else "n"
+        text += f" [{amount.word} {letter}]" if amount.word else f" {letter}"
+    return text

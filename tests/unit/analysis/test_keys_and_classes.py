@@ -27,6 +27,9 @@ KEYS = {
     "SELECT b.auction, b.bidder, b.at, a.seller FROM bids b JOIN auctions a ON a.id = b.auction": (
         "auction", "bidder", "at"
     ),
+    # a left row has one nearest row at most
+    "SELECT b.auction, b.bidder, b.at, x.price FROM bids [RANGE 1 MINUTE] b "
+    "ASOF JOIN bids [RANGE 1 MINUTE] x ON b.at >= x.at": ("auction", "bidder", "at"),
     "SELECT a.id, x.id AS other FROM auctions a, auctions x": ("id", "other"),
     "SELECT id, seller FROM auctions UNION ALL SELECT id, seller FROM auctions": None,
     "SELECT id, 1 AS tag FROM auctions UNION ALL SELECT id, 2 AS tag FROM auctions": ("id", "tag"),
@@ -44,6 +47,9 @@ CLASSES = {
     "SELECT auction FROM bids [FIXED 1 MINUTE]": "weak non-monotonic",
     "SELECT auction FROM bids [UNBOUNDED]": "monotonic",
     "SELECT auction FROM bids [ROWS 5]": "strict non-monotonic",
+    "SELECT auction FROM bids [SESSION 1 MINUTE]": "weak non-monotonic",
+    "SELECT b.at, x.price FROM bids [RANGE 1 MINUTE] b "
+    "ASOF JOIN bids [RANGE 1 MINUTE] x ON b.at >= x.at": "strict non-monotonic",
     "SELECT DISTINCT auction FROM bids [RANGE 1 MINUTE]": "weak non-monotonic",
     "SELECT b.auction FROM bids [RANGE 1 MINUTE] b JOIN auctions a ON a.id = b.auction": (
         "weakest non-monotonic"

@@ -11,7 +11,7 @@ from ebbtide.spark.sources import formats, source_of
 
 
 def test_a_module_is_a_format() -> None:
-    assert formats() == ("csv", "json", "parquet", "text")
+    assert formats() == ("csv", "json", "parquet", "text", "xml")
     for word in formats():
         assert source_of(word).word == word
         assert "maxFilesPerTrigger" in source_of(word).options
@@ -31,7 +31,7 @@ def test_a_new_file_is_a_new_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("clause", "code", "span", "hint"),
     [
-        ("FORMAT xml", "unknown-format", "xml", "the formats are csv, json, parquet, text"),
+        ("FORMAT orc", "unknown-format", "orc", "the formats are csv, json, parquet, text, xml"),
         ("FORMAT sources", "unknown-format", "sources", None),
         (
             "FORMAT csv OPTIONS (headers 'true')",

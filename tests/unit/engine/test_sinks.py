@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pyarrow as pa
 import pytest
 
 from ebbtide import Engine, sinks
@@ -92,6 +96,107 @@ def test_a_new_file_is_a_new_sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     query.engine.stop()
     with pytest.raises(QueryError, match="'console', 'noop', 'tally'"):
         query_at(tmp_path / "other").start(sink="tallyho")
+
+
+def test_the_hint_has_every_sink(tmp_path: Path) -> None:
+    with pytest.raises(QueryError) as caught:
+        query_at(tmp_path).start(sink="kafka")
+    made = (
+        "'console'",
+        "'noop'",
+        "Files(path)",
+        "Memory()",
+        "Sqlite(path)",
+        "a function of (frame, step)",
+    )
+    assert all(text in (caught.value.hint or "") for text in made), caught.value.hint
+
+
+def read(path: Path, sql: str) -> list[Any]:
+    database = sqlite3.connect(path)
+    try:
+        return database.execute(sql).fetchall()
+    finally:
+        database.close()
+
+
+def test_a_table_of_sqlite_has_every_step_once(tmp_path: Path) -> None:
+    file = tmp_path / "out.db"
+    query = query_at(tmp_path / "state")
+    query.start(sink=sinks.Sqlite(str(file), 'my "changes"'))
+    step(query, 1, 1)
+    step(query, 2, 7)
+    query.engine.stop()
+    table = '"my ""changes"""'
+    rows = read(file, f"SELECT a, valid_from, valid_to, diff, step FROM {table} ORDER BY step")
+    first = (1, "1970-01-01 00:00:01.000000", "1970-01-01 00:00:06.000000", 1, 0)
+    second = (2, "1970-01-01 00:00:07.000000", "1970-01-01 00:00:12.000000", 1, 1)
+    assert rows == [first, second]
+
+
+def test_a_step_that_comes_again_replaces_itself_in_sqlite(tmp_path: Path) -> None:
+    file = tmp_path / "out.db"
+    query, ledger = query_at(tmp_path / "state"), Ledger()
+    query.start(sink=[sinks.Sqlite(str(file)), ledger])
+    step(query, 1, 1)
+    ledger.broken = True
+    with pytest.raises(SourceError, match="Ledger"):
+        step(query, 2, 2)
+    query.engine.stop()
+    # The table has the step, but that all sinks have it was not noted.
+    assert read(file, "SELECT COUNT(*) FROM changes WHERE step = 1") == [(1,)]
+    again = query_at(tmp_path / "state")
+    ledger.broken = False
+    again.start(sink=[sinks.Sqlite(str(file)), ledger])
+    step(again, 3, 3)
+    again.engine.stop()
+    assert read(file, "SELECT a, step FROM changes ORDER BY step") == [(1, 0), (2, 1), (3, 2)]
+
+
+def test_a_step_is_in_sqlite_whole_or_not_at_all(tmp_path: Path) -> None:
+    file = tmp_path / "out.db"
+    sink = sinks.Sqlite(str(file))
+    sink.write(pa.table({"a": [1], "diff": [1], "step": [0]}), 0)
+    wide = pa.table({"a": [1, 2**63], "diff": [1, 1], "step": [1, 1]}, schema=WIDE)
+    with pytest.raises(OverflowError):
+        sink.write(wide, 1)
+    with pytest.raises(sqlite3.OperationalError, match="no column named b"):
+        sink.write(pa.table({"b": [1], "diff": [1], "step": [1]}), 1)
+    assert read(file, "SELECT a, step FROM changes") == [(1, 0)]
+
+
+WIDE = pa.schema([("a", pa.uint64()), ("diff", pa.int64()), ("step", pa.int64())])
+
+
+def test_every_type_has_a_value_in_sqlite(tmp_path: Path) -> None:
+    row = {
+        "t": datetime(2026, 1, 2, 3, 4, 5),
+        "d": date(2026, 1, 2),
+        "p": Decimal("1.50"),
+        "i": timedelta(seconds=2),
+        "o": True,
+        "x": b"\x01",
+        "n": None,
+        "l": [1, None],
+        "s": {"at": date(2026, 1, 2), "y": "q"},
+        "step": 0,
+    }
+    file = tmp_path / "out.db"
+    sinks.Sqlite(str(file)).write(pa.Table.from_pylist([row]), 0)
+    assert read(file, "SELECT * FROM changes") == [
+        (
+            "2026-01-02 03:04:05.000000",
+            "2026-01-02",
+            "1.50",
+            2_000_000,
+            1,
+            b"\x01",
+            None,
+            "[1, null]",
+            '{"at": "2026-01-02", "y": "q"}',
+            0,
+        )
+    ]
 
 
 def test_nothing_is_written_for_who_wants_no_rows(tmp_path: Path) -> None:

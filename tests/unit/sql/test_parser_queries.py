@@ -26,20 +26,24 @@ def span(length: int) -> nodes.Duration:
     return nodes.Duration(us=length)
 
 
+def window(
+    name: str, *amounts: nodes.Duration | int, by: list[exp.Identifier] | None = None
+) -> nodes.WindowNode:
+    return nodes.WindowNode(this=name, amounts=list(amounts) or None, partition_by=by)
+
+
 WINDOWS = {
-    "[RANGE 15 MINUTES]": nodes.RangeWindow(size=span(15 * MINUTE)),
-    "[RANGE 5 MINUTES SLIDE 1 MINUTE]": nodes.RangeWindow(
-        size=span(5 * MINUTE), slide=span(MINUTE)
-    ),
-    "[FIXED 1 HOUR]": nodes.FixedWindow(size=span(HOUR)),
-    "[ROWS 10]": nodes.RowsWindow(count=10),
-    "[ROWS 10 SLIDE 5]": nodes.RowsWindow(count=10, slide=5),
-    "[PARTITION BY seller ROWS 10]": nodes.RowsWindow(count=10, partition_by=[name("seller")]),
-    "[PARTITION BY a, b ROWS 10 SLIDE 5]": nodes.RowsWindow(
-        count=10, slide=5, partition_by=[name("a"), name("b")]
-    ),
-    "[NOW]": nodes.NowWindow(),
-    "[UNBOUNDED]": nodes.UnboundedWindow(),
+    "[RANGE 15 MINUTES]": window("RANGE", span(15 * MINUTE)),
+    "[RANGE 5 MINUTES SLIDE 1 MINUTE]": window("RANGE", span(5 * MINUTE), span(MINUTE)),
+    "[FIXED 1 HOUR]": window("FIXED", span(HOUR)),
+    "[ROWS 10]": window("ROWS", 10),
+    "[ROWS 10 SLIDE 5]": window("ROWS", 10, 5),
+    "[PARTITION BY seller ROWS 10]": window("ROWS", 10, by=[name("seller")]),
+    "[PARTITION BY a, b ROWS 10 SLIDE 5]": window("ROWS", 10, 5, by=[name("a"), name("b")]),
+    "[SESSION 1 HOUR]": window("SESSION", span(HOUR)),
+    "[PARTITION BY a SESSION 1 HOUR]": window("SESSION", span(HOUR), by=[name("a")]),
+    "[NOW]": window("NOW"),
+    "[UNBOUNDED]": window("UNBOUNDED"),
 }
 
 
@@ -77,7 +81,7 @@ def test_windows_on_an_attribute(text: str, window: nodes.WindowNode) -> None:
     ],
 )
 def test_durations(text: str, length: int) -> None:
-    assert source(f"s [RANGE {text}]").args["window"].args["size"].us == length
+    assert source(f"s [RANGE {text}]").args["window"].args["amounts"][0].us == length
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ GROUP BY a HAVING MAX(b) > 1 ORDER BY a DESC NULLS FIRST LIMIT 5 OFFSET 6
         (exp.Neg, ["-5L"]),
         (exp.Paren, ["(a)"]),
         (exp.Cast, ["CAST(q AS ARRAY<INT>)", "5L"]),
-        (nodes.RangeWindow, ["[RANGE 15 MINUTES ON at]"]),
+        (nodes.WindowNode, ["[RANGE 15 MINUTES ON at]"]),
         (nodes.Windowed, ["bids [RANGE 15 MINUTES ON at] AS b"]),
         (nodes.Tumble, ["TUMBLE(s, at, 1 HOUR) AS t"]),
         (exp.Join, ["LEFT JOIN", ","]),

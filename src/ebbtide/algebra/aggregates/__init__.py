@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 
-from ebbtide.algebra.aggregates.bags import collect, percentile, single
+from ebbtide.algebra.aggregates.bags import collect, mode, percentile, single
 from ebbtide.algebra.aggregates.extremes import arg_extreme, extreme, first, last, truth
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types
-from ebbtide.algebra.aggregates.moments import average, count, sum_, variance
+from ebbtide.algebra.aggregates.moments import average, count, sum_, trying, variance
 from ebbtide.core.folds import Fold
 from ebbtide.errors import BindError, QueryError
 
@@ -18,6 +18,8 @@ AGGREGATES: dict[str, Maker] = {
     "COUNT": count,
     "SUM": sum_,
     "AVG": average,
+    "TRY_SUM": trying(sum_),
+    "TRY_AVG": trying(average),
     "MIN": extreme(False, "MIN"),
     "MAX": extreme(True, "MAX"),
     "VAR_SAMP": variance(True, False, "VAR_SAMP"),
@@ -32,6 +34,7 @@ AGGREGATES: dict[str, Maker] = {
     "ARG_MIN": arg_extreme(False, "ARG_MIN"),
     "ARG_MAX": arg_extreme(True, "ARG_MAX"),
     "COLLECT": collect,
+    "MODE": mode,
     "BOOL_AND": truth(True, "BOOL_AND"),
     "BOOL_OR": truth(False, "BOOL_OR"),
     "SINGLE": single,

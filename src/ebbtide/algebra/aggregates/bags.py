@@ -1,10 +1,11 @@
-"""Aggregates that remember the whole bag: COLLECT, MEDIAN, the percentiles and SINGLE."""
+"""Aggregates that remember the whole bag: COLLECT, MODE, MEDIAN, the percentiles and SINGLE."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types, arity, refused
@@ -41,6 +42,28 @@ def collect(types: Types) -> AggregateFunction:
         retract=lambda state, row: _less(state, entry(row)),
         ordered=True,
         nullable=False,
+    )
+
+
+def mode(types: Types) -> AggregateFunction:
+    """The value that most rows have; of several such values the least."""
+    (argument,) = arity("MODE", types, 1)
+
+    def entry(row: Row) -> Any:
+        return (sort_key(row[0]), row[0])
+
+    def result(state: tuple[Any, ...]) -> Value:
+        runs = [[value for _, value in run] for _, run in groupby(state, key=lambda e: e[0])]
+        # Of runs of one length the first counts, and they are in order.
+        return max(runs, key=len)[0] if runs else None
+
+    return AggregateFunction(
+        type=argument,
+        initial=(),
+        accumulate=lambda state, row: _with(state, entry(row)),
+        merge=lambda a, b: tuple(sorted(a + b)),
+        result=result,
+        retract=lambda state, row: _less(state, entry(row)),
     )
 
 

@@ -1,4 +1,4 @@
-"""COUNT, SUM, AVG and the variances.
+"""COUNT, SUM, AVG, TRY_SUM, TRY_AVG and the variances.
 
 Law: each is exact.  Sums are kept as fractions and rounded once, so that rows can come and go
 without drift, and without any trace of the order in which they did.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
@@ -138,6 +138,23 @@ def average(types: Types) -> AggregateFunction:
         _fold(argument),
         lambda state: _number(state, state.total / state.count, type_, "AVG"),
     )
+
+
+def trying(make: Maker) -> Maker:
+    """The aggregate with NULL for a value that does not fit."""
+
+    def make_trying(types: Types) -> AggregateFunction:
+        function = make(types)
+
+        def result(state: _Moments) -> Value:
+            try:
+                return function.result(state)
+            except EvaluationError:
+                return None
+
+        return replace(function, result=result)
+
+    return make_trying
 
 
 def variance(sample: bool, root: bool, name: str) -> Maker:

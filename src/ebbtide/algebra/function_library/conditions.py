@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from ebbtide.algebra.function_library.signature import alike, first, form
+from ebbtide.core.values import Value, sort_key
 
 FAMILY = "conditions"
+
+
+def _greatest(*values: Value) -> Value:
+    return max((v for v in values if v is not None), key=sort_key, default=None)
+
+
+def _least(*values: Value) -> Value:
+    return min((v for v in values if v is not None), key=sort_key, default=None)
+
 
 CONDITION_FUNCTIONS = (
     alike(
@@ -22,6 +32,7 @@ CONDITION_FUNCTIONS = (
         least=2,
         strings=False,
         strict=False,
+        meaning=_greatest,
     ),
     alike(
         FAMILY,
@@ -31,6 +42,7 @@ CONDITION_FUNCTIONS = (
         least=2,
         strings=False,
         strict=False,
+        meaning=_least,
     ),
 )
 

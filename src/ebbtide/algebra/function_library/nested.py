@@ -18,7 +18,8 @@ from ebbtide.algebra.function_library.signature import (
 )
 from ebbtide.algebra.type_rules import common_type
 from ebbtide.core.types import BOOLEAN, INT, NULL, ArrayType, IntegerType, StructType, Type
-from ebbtide.errors import BindError
+from ebbtide.core.values import Value, sort_key
+from ebbtide.errors import BindError, EvaluationError
 
 FAMILY = "arrays and structs"
 
@@ -45,6 +46,18 @@ def _array_contains(types: Types) -> Types:
     return ArrayType(common), common
 
 
+def _contains(items: tuple[Value, ...], value: Value) -> bool | None:
+    if any(sort_key(item) == sort_key(value) for item in items):
+        return True
+    return None if None in items else False
+
+
+def _element_at(items: tuple[Value, ...], place: int) -> Value:
+    if place == 0 or abs(place) > len(items):
+        raise EvaluationError("out-of-bounds", f"there is no item {place} of {len(items)}")
+    return items[place - 1 if place > 0 else place]
+
+
 NESTED_FUNCTIONS = (
     alike(
         FAMILY,
@@ -53,6 +66,7 @@ NESTED_FUNCTIONS = (
         lambda types: ArrayType(types[0] if types else NULL),
         least=0,
         strict=False,
+        meaning=lambda *items: items,
     ),
     custom(
         FAMILY,
@@ -61,8 +75,16 @@ NESTED_FUNCTIONS = (
         lambda types: types,
         lambda types: StructType(tuple((f"col{n}", t) for n, t in enumerate(types, 1))),
         strict=False,
+        meaning=lambda *items: items,
     ),
-    define(FAMILY, "SIZE(array)", "The number of items.", (array,), INT),
+    define(
+        FAMILY,
+        "SIZE(array)",
+        "The number of items.",
+        (array,),
+        INT,
+        meaning=len,
+    ),
     custom(
         FAMILY,
         "ARRAY_CONTAINS(array, x)",
@@ -70,6 +92,7 @@ NESTED_FUNCTIONS = (
         _array_contains,
         BOOLEAN,
         may_be_null=True,
+        meaning=_contains,
     ),
     define(
         FAMILY,
@@ -78,6 +101,7 @@ NESTED_FUNCTIONS = (
         (_known_array, _place),
         _element,
         may_be_null=True,
+        meaning=_element_at,
     ),
 )
 

@@ -26,10 +26,12 @@ from ebbtide.core.types import (
     Type,
     is_numeric,
 )
+from ebbtide.core.values import Value
 from ebbtide.errors import BindError
 
 Types: TypeAlias = tuple[Type, ...]
 Parameter: TypeAlias = Callable[[Type], Type | None]
+Meaning: TypeAlias = Callable[..., Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class Function:
     ``adapt`` gives the types to which the arguments are implicitly cast before that.
     A ``strict`` function is NULL as soon as an argument is; one that ``may_be_null`` is NULL on
     other values too.  ``usage`` and ``summary`` are for people.
+
+    ``meaning`` is what the function computes, as plain Python on values, for the reference alone:
+    whatever is judged by it computes the same in its own way.  A function whose value depends on
+    more than the values of its arguments has its meaning in ``reference.functions``.
     """
 
     name: str
@@ -49,6 +55,7 @@ class Function:
     family: str = ""
     usage: str = ""
     summary: str = ""
+    meaning: Meaning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,7 @@ def define(
     rest: Parameter | None = None,
     strict: bool = True,
     may_be_null: bool = False,
+    meaning: Meaning | None = None,
 ) -> Function:
     """A function whose parameters are adapted each for itself.
 
@@ -97,7 +105,16 @@ def define(
             for number, (given, parameter) in enumerate(zip(types, wanted, strict=False), 1)
         )
 
-    return custom(family, usage, summary, adapt, result, strict=strict, may_be_null=may_be_null)
+    return custom(
+        family,
+        usage,
+        summary,
+        adapt,
+        result,
+        strict=strict,
+        may_be_null=may_be_null,
+        meaning=meaning,
+    )
 
 
 def alike(
@@ -109,6 +126,7 @@ def alike(
     least: int = 1,
     strings: bool = True,
     strict: bool = True,
+    meaning: Meaning | None = None,
 ) -> Function:
     """A function of any number of arguments that are cast to their common type."""
 
@@ -123,7 +141,7 @@ def alike(
             )
         return (common,) * len(types)
 
-    return custom(family, usage, summary, adapt, result, strict=strict)
+    return custom(family, usage, summary, adapt, result, strict=strict, meaning=meaning)
 
 
 def custom(
@@ -135,6 +153,7 @@ def custom(
     *,
     strict: bool = True,
     may_be_null: bool = False,
+    meaning: Meaning | None = None,
 ) -> Function:
     """A function with a rule of its own for its arguments."""
 
@@ -148,7 +167,7 @@ def custom(
         return result if isinstance(result, Type) else result(types)
 
     name = name_of(usage)
-    return Function(name, result_type, adapt, strict, may_be_null, family, usage, summary)
+    return Function(name, result_type, adapt, strict, may_be_null, family, usage, summary, meaning)
 
 
 def check_count(usage: str, types: Types, least: int, most: int | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from ebbtide.algebra.function_library.signature import (
     Types,
     check_count,
@@ -13,7 +15,10 @@ from ebbtide.algebra.function_library.signature import (
 )
 from ebbtide.algebra.type_rules import common_type_of
 from ebbtide.core.types import BINARY, BOOLEAN, INT, STRING, ArrayType, Type
-from ebbtide.errors import BindError
+from ebbtide.core.values import Value
+from ebbtide.errors import BindError, EvaluationError
+
+S = TypeVar("S", str, bytes)
 
 FAMILY = "text"
 TEXT = exactly(STRING)
@@ -52,9 +57,135 @@ def _joined(types: Types) -> Type:
     return types[0] if types else STRING
 
 
+def _initcap(text: str) -> str:
+    return " ".join(word[:1].title() + word[1:].lower() for word in text.split(" "))
+
+
+def _substring(text: S, position: int, length: int | None = None) -> S:
+    start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
+    end = len(text) if length is None else start + length
+    return text[max(start, 0) : max(end, 0)]
+
+
+def _left(text: S, length: int) -> S:
+    return text[: max(length, 0)]
+
+
+def _right(text: str, length: int) -> str:
+    return text[-length:] if length > 0 else ""
+
+
+def _lpad(text: str, length: int, pad: str = " ") -> str:
+    return _padding(text, length, pad) + _left(text, length)
+
+
+def _rpad(text: str, length: int, pad: str = " ") -> str:
+    return _left(text, length) + _padding(text, length, pad)
+
+
+def _padding(text: str, length: int, pad: str) -> str:
+    missing = max(length - len(text), 0)
+    return (pad * missing)[:missing]
+
+
+def _trim(text: str, characters: str = " ") -> str:
+    return text.strip(characters)
+
+
+def _ltrim(text: str, characters: str = " ") -> str:
+    return text.lstrip(characters)
+
+
+def _rtrim(text: str, characters: str = " ") -> str:
+    return text.rstrip(characters)
+
+
+def _concatenated(*parts: Value) -> Value:
+    if parts and isinstance(parts[0], bytes):
+        return b"".join(parts)
+    if parts and isinstance(parts[0], tuple):
+        return tuple(item for part in parts for item in part)
+    return "".join(parts)
+
+
+def _with_separator(separator: str | None, *parts: Value) -> str | None:
+    if separator is None:
+        return None
+    flat = [item for part in parts for item in (part if isinstance(part, tuple) else (part,))]
+    return separator.join(item for item in flat if item is not None)
+
+
+def _replace(text: str, search: str, replacement: str = "") -> str:
+    return text.replace(search, replacement) if search else text
+
+
+def _translate(text: str, old: str, new: str) -> str:
+    table: dict[int, str | None] = {}
+    for place, character in enumerate(old):
+        table.setdefault(ord(character), new[place] if place < len(new) else None)
+    return text.translate(table)
+
+
+def _split_part(text: str, separator: str, number: int) -> str:
+    if number == 0:
+        raise EvaluationError("out-of-bounds", "there is no part 0")
+    parts = text.split(separator) if separator else [text]
+    place = number - 1 if number > 0 else len(parts) + number
+    return parts[place] if 0 <= place < len(parts) else ""
+
+
+def _substring_index(text: str, separator: str, count: int) -> str:
+    places = [p for p in range(len(text)) if separator and text.startswith(separator, p)]
+    if count == 0 or not separator:
+        return ""
+    if abs(count) > len(places):
+        return text
+    return text[: places[count - 1]] if count > 0 else text[places[count] + len(separator) :]
+
+
+def _levenshtein(text: str, other: str) -> int:
+    # cost[i][j] turns the first i characters of the text into the first j of the other.
+    cost = [[i + j for j in range(len(other) + 1)] for i in range(len(text) + 1)]
+    for i, a in enumerate(text, 1):
+        for j, b in enumerate(other, 1):
+            cost[i][j] = min(
+                cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + int(a != b)
+            )
+    return cost[-1][-1]
+
+
+def _locate(part: str | None, text: str | None, position: int | None = 1) -> int | None:
+    # NULL as a position is no position at all, as in Hive.
+    if position is None:
+        return 0
+    if part is None or text is None:
+        return None
+    if part == "":
+        return 1
+    return text.find(part, position - 1) + 1 if position > 0 else 0
+
+
+def _chr(code: int) -> str:
+    return "" if code < 0 else chr(code & 0xFF)
+
+
 STRING_FUNCTIONS = (
-    define(FAMILY, "UPPER(text)", "The text in upper case.", (TEXT,), STRING),
-    define(FAMILY, "LOWER(text)", "The text in lower case.", (TEXT,), STRING),
+    define(
+        FAMILY,
+        "UPPER(text)",
+        "The text in upper case.",
+        (TEXT,),
+        STRING,
+        meaning=str.upper,
+    ),
+    define(
+        FAMILY,
+        "LOWER(text)",
+        "The text in lower case.",
+        (TEXT,),
+        STRING,
+        meaning=str.lower,
+    ),
     define(
         FAMILY,
         "INITCAP(text)",
@@ -62,6 +193,7 @@ STRING_FUNCTIONS = (
         "in lower case.",
         (TEXT,),
         STRING,
+        meaning=_initcap,
     ),
     define(
         FAMILY,
@@ -69,6 +201,7 @@ STRING_FUNCTIONS = (
         "The number of characters, or of bytes of a BINARY.",
         (text_or_bytes,),
         INT,
+        meaning=len,
     ),
     define(
         FAMILY,
@@ -78,6 +211,7 @@ STRING_FUNCTIONS = (
         (text_or_bytes, COUNT, COUNT),
         first,
         optional=1,
+        meaning=_substring,
     ),
     define(
         FAMILY,
@@ -85,9 +219,15 @@ STRING_FUNCTIONS = (
         "The first characters of the text, or bytes of a BINARY.",
         (text_or_bytes, COUNT),
         first,
+        meaning=_left,
     ),
     define(
-        FAMILY, "RIGHT(text, length)", "The last characters of the text.", (TEXT, COUNT), STRING
+        FAMILY,
+        "RIGHT(text, length)",
+        "The last characters of the text.",
+        (TEXT, COUNT),
+        STRING,
+        meaning=_right,
     ),
     define(
         FAMILY,
@@ -97,6 +237,7 @@ STRING_FUNCTIONS = (
         (TEXT, COUNT, TEXT),
         STRING,
         optional=1,
+        meaning=_lpad,
     ),
     define(
         FAMILY,
@@ -106,6 +247,7 @@ STRING_FUNCTIONS = (
         (TEXT, COUNT, TEXT),
         STRING,
         optional=1,
+        meaning=_rpad,
     ),
     *(
         define(
@@ -115,11 +257,12 @@ STRING_FUNCTIONS = (
             (TEXT, TEXT),
             STRING,
             optional=1,
+            meaning=meaning,
         )
-        for name, place in (
-            ("TRIM", "at both ends"),
-            ("LTRIM", "at its beginning"),
-            ("RTRIM", "at its end"),
+        for name, place, meaning in (
+            ("TRIM", "at both ends", _trim),
+            ("LTRIM", "at its beginning", _ltrim),
+            ("RTRIM", "at its end", _rtrim),
         )
     ),
     custom(
@@ -128,6 +271,7 @@ STRING_FUNCTIONS = (
         "The texts, BINARY values or arrays, one after the other.",
         _concat,
         _joined,
+        meaning=_concatenated,
     ),
     custom(
         FAMILY,
@@ -137,6 +281,7 @@ STRING_FUNCTIONS = (
         _concat_ws,
         STRING,
         strict=False,
+        meaning=_with_separator,
     ),
     define(
         FAMILY,
@@ -145,6 +290,7 @@ STRING_FUNCTIONS = (
         (TEXT, TEXT, TEXT),
         STRING,
         optional=1,
+        meaning=_replace,
     ),
     define(
         FAMILY,
@@ -153,6 +299,7 @@ STRING_FUNCTIONS = (
         "removed if there is none.",
         (TEXT, TEXT, TEXT),
         STRING,
+        meaning=_translate,
     ),
     define(
         FAMILY,
@@ -160,8 +307,16 @@ STRING_FUNCTIONS = (
         "The characters of a text, bytes of a BINARY or items of an array in reverse order.",
         (_text_or_array,),
         first,
+        meaning=lambda value: value[::-1],
     ),
-    define(FAMILY, "REPEAT(text, count)", "The text that often.", (TEXT, COUNT), STRING),
+    define(
+        FAMILY,
+        "REPEAT(text, count)",
+        "The text that often.",
+        (TEXT, COUNT),
+        STRING,
+        meaning=lambda text, count: text * max(count, 0),
+    ),
     define(
         FAMILY,
         "SPLIT_PART(text, separator, number)",
@@ -169,13 +324,32 @@ STRING_FUNCTIONS = (
         "there is an empty text beyond.",
         (TEXT, TEXT, COUNT),
         STRING,
+        meaning=_split_part,
+    ),
+    define(
+        FAMILY,
+        "SUBSTRING_INDEX(text, separator, count)",
+        "The text in front of the separator with that number; a negative number counts from the "
+        "end and gives what is after it, and there is the whole text where there are not so many.",
+        (TEXT, TEXT, COUNT),
+        STRING,
+        meaning=_substring_index,
+    ),
+    define(
+        FAMILY,
+        "LEVENSHTEIN(text, other)",
+        "How many characters have to be put in, taken out or replaced to make one text of the "
+        "other.",
+        (TEXT, TEXT),
+        INT,
+        meaning=_levenshtein,
     ),
     *(
-        define(FAMILY, usage, summary, (TEXT, TEXT), BOOLEAN)
-        for usage, summary in (
-            ("STARTSWITH(text, part)", "Whether the text begins with the part."),
-            ("ENDSWITH(text, part)", "Whether the text ends with the part."),
-            ("CONTAINS(text, part)", "Whether the part occurs in the text."),
+        define(FAMILY, usage, summary, (TEXT, TEXT), BOOLEAN, meaning=meaning)
+        for usage, summary, meaning in (
+            ("STARTSWITH(text, part)", "Whether the text begins with the part.", str.startswith),
+            ("ENDSWITH(text, part)", "Whether the text ends with the part.", str.endswith),
+            ("CONTAINS(text, part)", "Whether the part occurs in the text.", str.__contains__),
         )
     ),
     define(
@@ -184,6 +358,7 @@ STRING_FUNCTIONS = (
         "The position at which the part first occurs in the text, or 0.",
         (TEXT, TEXT),
         INT,
+        meaning=lambda text, part: text.find(part) + 1,
     ),
     define(
         FAMILY,
@@ -193,6 +368,7 @@ STRING_FUNCTIONS = (
         INT,
         optional=1,
         strict=False,
+        meaning=_locate,
     ),
     define(
         FAMILY,
@@ -200,6 +376,7 @@ STRING_FUNCTIONS = (
         "The code point of the first character, 0 of an empty text.",
         (TEXT,),
         INT,
+        meaning=lambda text: ord(text[0]) if text else 0,
     ),
     define(
         FAMILY,
@@ -207,5 +384,6 @@ STRING_FUNCTIONS = (
         "The character with that code, modulo 256; an empty text for a negative code.",
         (COUNT,),
         STRING,
+        meaning=_chr,
     ),
 )

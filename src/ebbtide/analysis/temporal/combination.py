@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import assert_never
 
 from ebbtide.algebra.combination import (
     AntiJoin,
+    AsofJoin,
     Difference,
     Intersection,
     Join,
@@ -24,6 +26,7 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression
+from ebbtide.algebra.operators import Joining
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, both, compare
 from ebbtide.analysis.formula.terms import Var
@@ -49,6 +52,23 @@ def matching(predicate: Expression, left: Copy, right: Copy) -> Formula:
     width = len(left.edge.schema)
     columns = {**left.columns, **{place + width: v for place, v in right.columns.items()}}
     return holding(predicate, schema, columns)
+
+
+def brought_together(node: Joining, left: Edge, right: Edge) -> Edge:
+    """The edge of a join."""
+    match node:
+        case Product() | Join():
+            return joined(node, left, right)
+        case SemiJoin():
+            return semi_joined(node, left, right)
+        case AntiJoin():
+            return anti_joined(node, left, right)
+        case OuterJoin():
+            return outer_joined(node, left, right)
+        case AsofJoin():
+            return asof_joined(node, left, right)
+        case _:
+            assert_never(node)
 
 
 def joined(node: Product | Join, left: Edge, right: Edge) -> Edge:
@@ -117,6 +137,22 @@ def outer_joined(node: OuterJoin, left: Edge, right: Edge) -> Edge:
     if node.kept is not Outer.LEFT:
         alone = _exposed(_alone(b, a, match), shown_b, bounds.variables)
         facts = facts.either(alone.ignoring(shown_a.values()))
+    return made(node.schema, kind_of((left.kind, right.kind)), facts, bounds)
+
+
+def asof_joined(node: AsofJoin, left: Edge, right: Edge) -> Edge:
+    """A pair comes or goes with its left row, or with another partner of that, which is hidden."""
+    a, b, y = left.copy("l"), right.copy("r"), right.copy("y")
+    shown_a = shown_as(a.columns, node.schema)
+    shown_b = shown_as(b.columns, node.schema, len(left.schema))
+    bounds = a.bounds.conjoin(y.bounds)
+    match = matching(node.predicate, a, y)
+    both_match = both(matching(node.predicate, a, b), match)
+    pairs = conjoined((a, b, y)).where(both(both_match, begins_within(a, b, y)))
+    facts = _exposed(pairs, {**shown_a, **shown_b}, bounds.variables)
+    if node.pads:
+        alone = _exposed(_alone(a, y, match), shown_a, bounds.variables)
+        facts = facts.either(alone.ignoring(shown_b.values()))
     return made(node.schema, kind_of((left.kind, right.kind)), facts, bounds)
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import assert_never
 
 from ebbtide.algebra.combination import (
-    AntiJoin,
     Difference,
     Intersection,
-    Join,
     MaxUnion,
-    OuterJoin,
-    Product,
-    SemiJoin,
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.operators import operator
+from ebbtide.algebra.operators import Joining, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import (
     Aggregate,
@@ -54,6 +49,8 @@ def temporal(plan: Relation) -> Edge:
 def derive(relation: Relation, below: tuple[Edge, ...]) -> Edge:
     """What is known about a node's output from what is known about its inputs."""
     node = operator(relation)
+    if isinstance(node, Joining):
+        return combination.brought_together(node, below[0], below[1])
     match node:
         case Stream():
             return sources.stream(node)
@@ -77,14 +74,6 @@ def derive(relation: Relation, below: tuple[Edge, ...]) -> Edge:
             return pointwise.ranked(node, below[0])
         case Over():
             return pointwise.framed(node, below[0])
-        case Product() | Join():
-            return combination.joined(node, below[0], below[1])
-        case SemiJoin():
-            return combination.semi_joined(node, below[0], below[1])
-        case AntiJoin():
-            return combination.anti_joined(node, below[0], below[1])
-        case OuterJoin():
-            return combination.outer_joined(node, below[0], below[1])
         case UnionAll() | MaxUnion():
             return combination.united(node, below[0], below[1])
         case Difference() | StrictDifference():

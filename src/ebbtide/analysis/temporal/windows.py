@@ -17,11 +17,13 @@ from ebbtide.algebra.window import (
     Fixed,
     Hop,
     Istream,
+    LinearWindow,
     Now,
     Range,
     Rows,
     Rstream,
     Session,
+    Sessions,
     Tumble,
     Unbounded,
     Window,
@@ -45,10 +47,21 @@ START, END, INSTANT = Var("", "window_start"), Var("", "window_end"), Var("", "i
 
 def windowed(node: Window, below: Edge) -> Edge:
     """Facts as rows of an interval."""
-    if isinstance(node.spec, Rows):
-        return _row_window(node, node.spec, below)
+    spec = node.spec
+    if isinstance(spec, LinearWindow):
+        return _each_alone(node, spec, below)
+    match spec:
+        case Rows():
+            return _row_window(node, below)
+        case Sessions():
+            return _session_window(node, spec, below)
+        case _:
+            assert_never(spec)
+
+
+def _each_alone(node: Window, spec: LinearWindow, below: Edge) -> Edge:
     on = below.columns[below.schema.position(node.on)]
-    facts = _defined(_present(below.facts, on), node.spec, on).where(compare(FROM, "<", TO))
+    facts = _defined(_present(below.facts, on), spec, on).where(compare(FROM, "<", TO))
     return made(node.schema, Kind.SNAPSHOT, facts, below.bounds)
 
 
@@ -106,7 +119,7 @@ def streamed(node: Istream | Dstream | Rstream, below: Edge) -> Edge:
     return made(node.schema, Kind.FACT, facts, bounds, shown_as(y.columns, node.schema))
 
 
-def _defined(facts: Dnf, spec: Range | Fixed | Now | Unbounded, on: Var) -> Dnf:
+def _defined(facts: Dnf, spec: LinearWindow, on: Var) -> Dnf:
     match spec:
         case Range(size_us=size, slide_us=slide):
             if slide is None:
@@ -122,16 +135,34 @@ def _defined(facts: Dnf, spec: Range | Fixed | Now | Unbounded, on: Var) -> Dnf:
             assert_never(spec)
 
 
-def _row_window(node: Window, spec: Rows, below: Edge) -> Edge:
+def _row_window(node: Window, below: Edge) -> Edge:
     """A row's interval changes with rows of its partition, from their time on."""
     z, y = below.copy("z"), below.copy("y")
     place = below.schema.position(node.on)
     here, there = z.columns[place], y.columns[place]
     facts = _present(_present(z.facts, here).conjoin(y.facts), there).where(
         both(
-            _same_columns(spec.partition_by, z, y),
+            _same_columns(node.spec.keys, z, y),
             compare(here, "<=", FROM),
             compare(there, "<=", FROM),
+            compare(FROM, "<", TO),
+        )
+    )
+    return made(node.schema, Kind.SNAPSHOT, facts, y.bounds, shown_as(z.columns, node.schema))
+
+
+def _session_window(node: Window, spec: Sessions, below: Edge) -> Edge:
+    """A row stays longer, from the old end of its session on, with a row that touches it."""
+    z, y = below.copy("z"), below.copy("y")
+    place = below.schema.position(node.on)
+    here, there = z.columns[place], y.columns[place]
+    facts = _present(_present(z.facts, here).conjoin(y.facts), there).where(
+        both(
+            _same_columns(spec.keys, z, y),
+            compare(here, "<=", FROM),
+            compare(there, "<=", FROM),
+            compare(here + spec.gap_us, "<=", TO),
+            compare(there + spec.gap_us, "<=", TO),
             compare(FROM, "<", TO),
         )
     )

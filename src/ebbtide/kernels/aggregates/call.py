@@ -5,7 +5,7 @@ NULLs) and its filter is TRUE; under ``distinct``, equal arguments once.
 
 | fold | functions | way |
 |---|---|---|
-| NUMBERS, ACCUMULATOR | COUNT, SUM, AVG, VAR_*, STDDEV_* | accumulators (`accumulation`) |
+| NUMBERS, ACCUMULATOR | COUNT and those of `results` | accumulators (`accumulation`) |
 | EXTREME | MIN, MAX, BOOL_*, FIRST, LAST, ARG_* | the best valid row (`choice`) |
 | ROWS | MEDIAN, PERCENTILE, PERCENTILE_DISC | the row at a place among the valid ones |
 | ROWS | any object with the five functions | one state per group, from the valid rows |
@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from ebbtide.core.folds import Fold
-from ebbtide.kernels.aggregates.accumulation import Kind, Moment
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.state.arrays import Mask
 from ebbtide.state.columns import column, present
@@ -113,18 +111,6 @@ class Call:
         if self.filter is not None:
             mask &= is_true(column(table, self.filter))
         return mask
-
-    def moment(self, schema: Any) -> Moment | None:
-        """What the call sums, if sums are all that it needs."""
-        if self.fold not in (Fold.NUMBERS, Fold.ACCUMULATOR):
-            return None
-        if self.function == "COUNT":
-            return Moment(self.arguments, self.filter, Kind.COUNT)
-        kind = schema.field(self.arguments[0]).type
-        squares = self.function not in ("SUM", "AVG")
-        if pa.types.is_float64(kind):
-            return Moment(self.arguments, self.filter, Kind.REAL, squares)
-        return Moment(self.arguments, self.filter, Kind.WHOLE, squares)
 
 
 def is_true(array: Any) -> Mask:

@@ -26,7 +26,8 @@ from ebbtide.kernels.aggregates.choice import choice, dense, order
 from ebbtide.kernels.aggregates.exact import ExactSums, Rows, made_exact
 from ebbtide.kernels.aggregates.folding import Last, folded
 from ebbtide.kernels.aggregates.interpolation import between, places, places_of_values
-from ebbtide.kernels.aggregates.moments import result_of, values_of
+from ebbtide.kernels.aggregates.moments import values_of
+from ebbtide.kernels.aggregates.results import moment_of, result_of
 from ebbtide.kernels.aggregates.selection import at_places, counts
 from ebbtide.kernels.sweeps.spans import Marks, SpanEvents, Spans, distinct, events_of
 from ebbtide.state.arrays import Ints, Mask
@@ -38,7 +39,7 @@ def evaluate(
 ) -> list[Any]:
     """A column of values at the marks for each call."""
     results: dict[int, Any] = {}
-    moments = {i: call.moment(table.schema) for i, call in enumerate(calls)}
+    moments = {i: moment_of(call, table.schema) for i, call in enumerate(calls)}
     plain = {i: m for i, m in moments.items() if m is not None and not calls[i].distinct}
     if plain:
         shared = shared_moments(plain.values())
@@ -97,7 +98,7 @@ class Sweep:
         column_ = result_of(
             call, self.moments[index], index, self.moments, self.lines, scale_of(call, self.table)
         )
-        if call.function == "COUNT" or not self.moments[index].reals or not self.doubtful.any():
+        if not self.moments[index].reals or not self.doubtful.any():
             return column_
         since = np.full(len(self.doubtful), NEG_INF, np.int64)
         rows = Rows(self.table, self.spans, since, self.moments, None)

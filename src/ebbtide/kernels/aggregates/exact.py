@@ -21,6 +21,7 @@ from ebbtide.core.values import normalise
 from ebbtide.kernels.aggregates.accumulation import Accumulators, Lines, Moment, places_of, plan_of
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.aggregates.moments import values_of
+from ebbtide.kernels.aggregates.results import SUMS, Exact, to_double
 from ebbtide.kernels.aggregates.totals import sums
 from ebbtide.kernels.sweeps.spans import Marks, Spans
 from ebbtide.state.arrays import Hashes, Ints, Mask
@@ -57,7 +58,7 @@ class ExactSums:
         return self._moved(state, row[0], -1)
 
     def _moved(self, state: Sums, value: Any, sign: int) -> Sums:
-        if self.name not in ("SUM", "AVG") or not math.isfinite(value):
+        if SUMS[self.name].squares or not math.isfinite(value):
             return _plus(state, _of(value), sign)
         # Sizes and squares are three quarters of the work.
         exact = Fraction(value)
@@ -68,27 +69,18 @@ class ExactSums:
         return _plus(left, right, 1)
 
     def result(self, state: Sums) -> float | None:
-        sample = self.name.endswith("SAMP")
-        divisor = state.rows - 1 if sample else state.rows
-        if state.rows == 0 or divisor == 0:
+        if state.rows == 0:
             return None
-        special = bool(state.nans or state.above or state.below)
-        if self.name in ("SUM", "AVG"):
-            if special:
-                return _special(state)
-            return to_double(state.total if self.name == "SUM" else state.total / state.rows)
-        if special:
-            return math.nan
-        variance = (state.squares - state.total**2 / state.rows) / divisor
-        return _root(variance) if self.name.startswith("STDDEV") else to_double(variance)
+        if state.nans or state.above or state.below:
+            return self._special(state)
+        return SUMS[self.name].of_exact(Exact(state.rows, state.total, state.squares))
 
-
-def to_double(exact: Fraction) -> float:
-    """The double next to a fraction, or an infinity."""
-    try:
-        return float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+    def _special(self, state: Sums) -> float | None:
+        if not SUMS[self.name].squares:
+            return _special(state)
+        # NaN, unless there are too few rows for any value.
+        none = SUMS[self.name].of_exact(Exact(state.rows, Fraction(0), Fraction(0))) is None
+        return None if none else math.nan
 
 
 def _of(value: Any) -> Sums:
@@ -114,16 +106,6 @@ def _special(state: Sums) -> float:
     if state.nans or (state.above and state.below):
         return math.nan
     return math.inf if state.above else -math.inf
-
-
-def _root(exact: Fraction) -> float:
-    if exact <= 0:
-        return 0.0
-    half = (exact.numerator.bit_length() - exact.denominator.bit_length()) // 2
-    try:
-        return math.ldexp(math.sqrt(exact / Fraction(4) ** half), half)
-    except OverflowError:
-        return math.inf
 
 
 class Rows:

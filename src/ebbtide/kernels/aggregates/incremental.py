@@ -34,8 +34,9 @@ from ebbtide.kernels.aggregates.extremes import (
     put_together,
     versioned,
 )
-from ebbtide.kernels.aggregates.moments import result_of, values_of
+from ebbtide.kernels.aggregates.moments import values_of
 from ebbtide.kernels.aggregates.rescan import results
+from ebbtide.kernels.aggregates.results import moment_of, result_of
 from ebbtide.kernels.aggregates.totals import add_endless, from_column, to_column, width
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.sweeps.end_points import next_stored
@@ -190,12 +191,12 @@ class RegionSums:
 
     def result(self, call: Call, rows: tuple[Batch, Spans] | None) -> Any:
         """The call's values at the marks, exact where the sums cannot be trusted."""
-        moment = call.moment(self.region.table.schema)
+        moment = moment_of(call, self.region.table.schema)
         assert moment is not None
         index = index_of(moment, self.moments)
         scale = scale_of(call, self.region.table)
         values = result_of(call, self.moments[index], index, self.moments, self.lines, scale)
-        if call.function == "COUNT" or not moment.reals or not self.doubtful.any():
+        if not moment.reals or not self.doubtful.any():
             return values
         exact = self.rows(rows)
         return made_exact(call, values, index, exact, self.lines, self.marks, self.doubtful)

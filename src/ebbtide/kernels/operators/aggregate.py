@@ -33,6 +33,7 @@ from ebbtide.kernels.aggregates.evaluation import shared_moments
 from ebbtide.kernels.aggregates.extremes import has_heirs, heirs_layout
 from ebbtide.kernels.aggregates.incremental import move
 from ebbtide.kernels.aggregates.rescan import sweep_groups
+from ebbtide.kernels.aggregates.results import moment_of
 from ebbtide.kernels.aggregates.totals import BYTES
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
@@ -96,5 +97,5 @@ class Aggregate:
         """What is summed, if all calls are sums or choices; else None."""
         if not all(call.is_sum or call.is_choice for call in self.calls):
             return None
-        found = (call.moment(schema) for call in self.calls if call.is_sum)
+        found = (moment_of(call, schema) for call in self.calls if call.is_sum)
         return shared_moments(moment for moment in found if moment is not None)

@@ -81,7 +81,7 @@ class OuterJoin:
         parts = []
         if self.keeps_left:
             parts += [
-                _padded(rows, schemas, 0)
+                padded(rows, schemas, 0)
                 for rows in (
                     changed(condition, left, right, partnered=False),
                     keyless(inputs[0], condition.left),
@@ -89,7 +89,7 @@ class OuterJoin:
             ]
         if self.keeps_right:
             parts += [
-                _padded(rows, schemas, 1)
+                padded(rows, schemas, 1)
                 for rows in (
                     changed(condition, right, left, partnered=False, flip=True),
                     keyless(inputs[1], condition.right),
@@ -98,7 +98,7 @@ class OuterJoin:
         return parts
 
 
-def _padded(rows: Batch, schemas: tuple[Schema, Schema], side: int) -> Any:
+def padded(rows: Batch, schemas: tuple[Schema, Schema], side: int) -> Any:
     """Rows of one side with NULLs for the columns of the other."""
     mine = [rows.column(i) for i in payload(rows)]
     nulls = [pa.nulls(rows.num_rows, type_) for type_ in row_types(schemas[1 - side])]

@@ -11,12 +11,23 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.coercion import call, compare
-from ebbtide.algebra.combination import AntiJoin, Join, Outer, OuterJoin, Product, SemiJoin
-from ebbtide.algebra.expression import Expression, conjunction, conjuncts
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    AsofJoin,
+    Join,
+    Outer,
+    OuterJoin,
+    Product,
+    SemiJoin,
+)
+from ebbtide.algebra.expression import Comparison, Expression, Ref, conjunction, conjuncts
 from ebbtide.algebra.identifiers import identifier
+from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.relation import Filter, Relation, Values
 from ebbtide.core.schema import Schema
+from ebbtide.core.tree import find
 from ebbtide.errors import BindError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context
@@ -133,9 +144,35 @@ def _is_comma(join: exp.Join) -> bool:
 def _combined(left: Relation, right: Relation, predicate: Expression, node: exp.Join) -> Relation:
     if node.kind in ("SEMI", "ANTI"):
         return _partnered(left, right, predicate, AntiJoin if node.kind == "ANTI" else SemiJoin)
+    if node.kind == "ASOF":
+        near = _nearness(left, right, predicate)
+        order = (near, *tie_break(right, (near,)))
+        return AsofJoin(left, right, predicate, order, bool(node.side))
     if node.side:
         return OuterJoin(left, right, predicate, Outer(node.side))
     return Join(left, right, predicate)
+
+
+def _nearness(left: Relation, right: Relation, predicate: Expression) -> SortKey:
+    """What the first comparison of both sides says to be near: the last before, or the next."""
+
+    def only_of(expression: Expression, side: Relation) -> bool:
+        own = {column.identity for column in side.schema}
+        columns = [ref.column.identity for ref in find(expression, Ref)]
+        return bool(columns) and own.issuperset(columns)
+
+    for term in conjuncts(predicate):
+        if isinstance(term, Comparison) and term.op in ("<", "<=", ">", ">="):
+            if only_of(term.left, left) and only_of(term.right, right):
+                return SortKey(term.right, descending=term.op in (">", ">="))
+            if only_of(term.left, right) and only_of(term.right, left):
+                return SortKey(term.left, descending=term.op in ("<", "<="))
+    raise BindError(
+        "missing-match",
+        "ASOF JOIN has no condition that says which row on the right is near",
+        detail="it compares both sides with <, <=, > or >=",
+        hint="add MATCH_CONDITION (l.at >= r.at) before ON",
+    )
 
 
 def _partnered(

@@ -13,16 +13,12 @@ from ebbtide.algebra.origin import default_key, default_time
 from ebbtide.algebra.relation import ChangingTable, Relation
 from ebbtide.algebra.window import (
     Cumulate,
-    Fixed,
     Hop,
-    Now,
-    Range,
-    Rows,
     Session,
     Tumble,
-    Unbounded,
     Window,
     WindowSpec,
+    window_of,
 )
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError, Span, TemporalError
@@ -62,20 +58,10 @@ def on_snapshot(
 
 
 def _spec(relation: Relation, node: nodes.WindowNode, context: Context) -> WindowSpec:
-    match node:
-        case nodes.RangeWindow():
-            slide = node.args.get("slide")
-            return Range(node.args["size"].us, slide.us if slide else None)
-        case nodes.FixedWindow():
-            return Fixed(node.args["size"].us)
-        case nodes.RowsWindow():
-            keys = node.args.get("partition_by") or ()
-            names = tuple(_column(relation, key, context) for key in keys)
-            return Rows(node.args["count"], node.args.get("slide"), names)
-        case nodes.NowWindow():
-            return Now()
-        case _:
-            return Unbounded()
+    given = node.args.get("amounts") or ()
+    amounts = [amount.us if isinstance(amount, nodes.Duration) else amount for amount in given]
+    keys = node.args.get("partition_by") or ()
+    return window_of(node.this, amounts, tuple(_column(relation, key, context) for key in keys))
 
 
 def _time(relation: Relation, node: nodes.WindowNode, context: Context) -> str:
