@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from tempfile import TemporaryDirectory
 
-from ebbtide.algebra.plan_tree import plan_tree
 from hypothesis import strategies as st
 from tests.histories import Fed, Oracle, declarations_of
 from tests.in_process import InProcess
@@ -20,6 +19,7 @@ from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.time import Instant
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.optimizer import optimise
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED

@@ -44,7 +44,7 @@ from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key
-from ebbtide.dataflow.shard import Place
+from ebbtide.dataflow.shard import StatePlace
 from ebbtide.engine.state_report import INPUTS, areas_of
 from ebbtide.state.batch import to_changes
 from ebbtide.state.layout import Endless, Layout
@@ -88,7 +88,7 @@ class Version:
 
     def segments(self, operator: str, area: int) -> Iterator[tuple[bool, tuple[Change, ...]]]:
         """The changes of each segment of an area, in any shard, and whether they are new."""
-        store = Place(self.root, self.manifest.version).store()
+        store = StatePlace(self.root, self.manifest.version).store()
         for shard in self.manifest.areas[operator]:
             for described in shard[area]:
                 segment = Segment.restore(described)

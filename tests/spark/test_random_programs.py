@@ -12,7 +12,6 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from ebbtide.algebra.plan_tree import plan_tree
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -28,6 +27,7 @@ from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate
 from ebbtide.engine.engine import Engine
 from ebbtide.errors import EvaluationError
+from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 from ebbtide.state.batch import to_changes
 
