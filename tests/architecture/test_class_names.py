@@ -9,7 +9,7 @@ _FORMS = "what is written, what it means, and what keeps it current"
 
 SHARED = {
     **{operator.__name__: _FORMS for operator in OPERATORS},
-    **dict.fromkeys(("Call", "CeilTo", "FloorTo", "Frame", "Ranking", "Rows"), _FORMS),
+    **dict.fromkeys(("Call", "CeilTo", "FloorTo", "Frame", "Ranking", "Rows", "Sessions"), _FORMS),
     **dict.fromkeys(("And", "Or", "Not", "Op"), "of conditions in SQL, and of formulas on times"),
     **dict.fromkeys(("Keep", "After"), "the rule that is proved, and the rule that is applied"),
     "Admission": "what is right, and the kernel that agrees with it",

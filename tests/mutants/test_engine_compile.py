@@ -227,7 +227,7 @@ STAGES = [
     ),
     Mistake(
         "a source enters by one route",
-        "local.transport:entering_sources",
+        "dataflow.routing:entering_sources",
         turned(lambda routes: {source: tags[:1] for source, tags in routes.items()}),
         "self join",
     ),

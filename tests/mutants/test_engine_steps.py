@@ -225,7 +225,7 @@ STEPS = [
     ),
     Mistake(
         "rows stay in the first shard that made them",
-        "local.transport:key_hash",
+        "dataflow.routing:key_hash",
         turned(lambda hashes: np.arange(len(hashes), dtype=np.uint64)),
         "sums",
         (SHARDED,),

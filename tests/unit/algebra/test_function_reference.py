@@ -7,7 +7,6 @@ import re
 from itertools import groupby
 from pathlib import Path
 
-from ebbtide.algebra.aggregates import AGGREGATES
 from ebbtide.algebra.functions import ALIASES, FORMS, FUNCTIONS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "functions.md"
@@ -42,13 +41,6 @@ def with_lists(page: str) -> str:
 def test_the_page_has_every_function() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == with_lists(page)
-
-
-def test_the_page_has_every_aggregate() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    written = set(re.findall(r"`(\w+)\(", page[page.index("## Aggregates") :]))
-    # A subquery that is a value is a SINGLE; nobody writes that.
-    assert set(AGGREGATES) - {"SINGLE"} <= written
 
 
 def test_a_summary_is_one_sentence() -> None:

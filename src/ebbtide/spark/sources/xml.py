@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ebbtide.errors import QueryError
-from ebbtide.spark.reading import FILE_OPTIONS, read_permissively
+from ebbtide.spark.file_readers import FILE_OPTIONS, read_permissively
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
