@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 TABLE_KEYS = 100_000
 EVERY_MS = 100
+PAIR_KEYS = answers.BAND_MS
+"""With a row a millisecond, a row meets about one of the other stream."""
 FILES, BATCHES = 10, 2
 LAST = 100
 """How many rows of a key its window of rows has."""
@@ -72,7 +74,8 @@ class PipelineData:
     def make(path: Path, rows: int) -> PipelineData:
         """Writes the files."""
         left, right = (
-            readings(path / n, seed, rows // 2, FILES) for n, seed in (("l", 2), ("r", 3))
+            readings(path / n, seed, rows // 2, FILES, keys=PAIR_KEYS)
+            for n, seed in (("l", 2), ("r", 3))
         )
         clicks = readings(path / "c", 4, rows, FILES, per_ms=2, keys=TABLE_KEYS)
         one = readings(path / "s", 1, rows, FILES, per_ms=2)
@@ -126,7 +129,7 @@ def _pairs(starts: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 def _crowds(field: PipelineData, at: int) -> Answer:
     """How many keys have each number of pairs, of those that have more than two."""
     sides = [answers.valid(rows, at, answers.BAND_MS)[0] for rows in field.two]
-    left, right = (np.bincount(keys, minlength=KEYS) for keys in sides)
+    left, right = (np.bincount(keys, minlength=PAIR_KEYS) for keys in sides)
     pairs = left * right
     numbers, counts = np.unique(pairs[pairs > 2], return_counts=True)
     return {int(n): float(c) for n, c in zip(numbers, counts, strict=True)}

@@ -57,9 +57,10 @@ def filled(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
     execution = exchanged._jdf.queryExecution()
     jvm = spark._jvm
     assert jvm is not None
-    forever = jvm.scala.concurrent.duration.Duration.Inf()
+    # Names in one piece: of each part of them Java would look for a class first.
+    forever = getattr(jvm, "scala.concurrent.duration.Duration").Inf()
     filling = execution.executedPlan().mapOutputStatisticsFuture()
-    jvm.org.apache.spark.util.ThreadUtils.awaitResult(filling, forever)
+    getattr(jvm, "org.apache.spark.util.ThreadUtils").awaitResult(filling, forever)
     rows = _table(spark, execution.toRdd(), exchanged)
     return rows, execution.observedMetrics()
 

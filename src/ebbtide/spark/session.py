@@ -68,9 +68,22 @@ def step_settings(spark: SparkSession, shards: int) -> AbstractContextManager[No
     return _settings(spark, {**STEP_SETTINGS, "spark.sql.shuffle.partitions": str(shards)})
 
 
-def unsized_batches(spark: SparkSession) -> AbstractContextManager[None]:
-    """Batches for Python are limited by their rows alone, which must be of a fixed size."""
-    return _settings(spark, _UNSIZED)
+@contextmanager
+def unsized_batches(spark: SparkSession) -> Iterator[None]:
+    """Batches for Python are limited by their rows alone, which must be of a fixed size.
+
+    Tasks know the settings of the query that runs them; those of a job without one know the
+    properties of the thread that began it.
+    """
+    context = spark.sparkContext
+    with _settings(spark, _UNSIZED):
+        for name, value in _UNSIZED.items():
+            context.setLocalProperty(name, value)
+        try:
+            yield
+        finally:
+            for name in _UNSIZED:
+                context.setLocalProperty(name, None)  # type: ignore[arg-type]
 
 
 def by_names(spark: SparkSession, named: bool) -> AbstractContextManager[None]:
