@@ -57,3 +57,15 @@ def test_a_private_use_is_recognised(source: str) -> None:
 )
 def test_other_uses_pass(source: str) -> None:
     assert not private_uses(ast.parse(source))
+
+
+def test_names_are_put_into_sql_by_one_function(modules) -> None:
+    quoting = {
+        module.name
+        for module in modules
+        if module.part == "spark"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.JoinedStr)
+        and any(isinstance(v, ast.Constant) and "`" in str(v.value) for v in node.values)
+    }
+    assert quoting == {"ebbtide.spark.names"}

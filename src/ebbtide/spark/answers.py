@@ -13,6 +13,7 @@ from ebbtide.core.admission import SHOWN_COLUMNS, UNUSED_COLUMNS
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.spark.names import quoted
 from ebbtide.spark.session import listing_here
 from ebbtide.spark.types import spark_type
 from ebbtide.store.journal import Journal
@@ -110,7 +111,7 @@ def _texts(names: tuple[str, ...], *others: str) -> str:
 def _columns(schema: Schema) -> list[str]:
     return [
         f"{_shown(f'c{i}', spark_type(column.type), isinstance(column.type, TimestampType))} "
-        f"AS `{column.name.replace('`', '``')}`"
+        f"AS {quoted(column.name)}"
         for i, column in enumerate(schema)
     ]
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from ebbtide.core.admission import KNOWN_WORDS, default_op, read_op
 from ebbtide.core.declaration import Declaration
 from ebbtide.errors import SourceError
+from ebbtide.spark.names import quoted
 from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.spark.types import spark_type
 
@@ -42,12 +43,12 @@ def arrivals_of(frame: DataFrame, shape: Shape, source: int, declaration: Declar
         )
     slots = shape.slots(source)
     values = {
-        slot: f"CAST(`{names[column.name.casefold()]}` AS {spark_type(column.type)})"
+        slot: f"CAST({quoted(names[column.name.casefold()])} AS {spark_type(column.type)})"
         for slot, column in zip(slots, declaration.schema, strict=False)
     }
     op, offset, malformed = slots[len(declaration.schema) :]
     if declaration.op is not None:
-        values[op] = _op_text(declaration, f"`{names[declaration.op.casefold()]}`")
+        values[op] = _op_text(declaration, quoted(names[declaration.op.casefold()]))
     elif declaration.key:
         values[op] = f"'{default_op(declaration).value}'"
     if not frame.isStreaming:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ebbtide.core.declaration import Declaration
 from ebbtide.spark.arrivals import MALFORMED
 from ebbtide.spark.checkpoint import source_name
+from ebbtide.spark.names import quoted
 from ebbtide.spark.private import is_local, within
 from ebbtide.spark.session import listing_here, source_session
 from ebbtide.spark.types import spark_type
@@ -86,5 +87,5 @@ def read_permissively(
 
 def declared_columns(declaration: Declaration) -> str:
     """The declared columns of a source and the one for malformed text, in Spark's words."""
-    columns = [f"`{column.name}` {spark_type(column.type)}" for column in declaration.schema]
+    columns = [f"{quoted(column.name)} {spark_type(column.type)}" for column in declaration.schema]
     return ", ".join([*columns, f"{MALFORMED} STRING"])

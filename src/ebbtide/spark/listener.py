@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ebbtide.core.admission import Reason
+from ebbtide.spark.names import quoted
 from ebbtide.spark.private import (
     has_ended,
     has_listeners,
@@ -90,7 +91,7 @@ class Listeners:
     def _rows(self, values: Mapping[str, Mapping[str, int | float]]) -> DataFrame:
         """A row of Spark's with a struct for each name; a number from here would be an INT."""
         columns = (
-            f"named_struct({', '.join(_cell(*cell) for cell in row.items())}) AS {_quoted(name)}"
+            f"named_struct({', '.join(_cell(*cell) for cell in row.items())}) AS {quoted(name)}"
             for name, row in values.items()
         )
         return self.spark.sql(f"SELECT {', '.join(columns)}")
@@ -111,11 +112,6 @@ def entries(step: StepMetrics) -> Iterator[tuple[str, Mapping[str, int | float]]
 def _cell(name: str, value: int | float) -> str:
     type_ = "DOUBLE" if isinstance(value, float) else "BIGINT"
     return f"'{name}', CAST('{value!r}' AS {type_})"
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace("`", "``")
-    return f"`{doubled}`"
 
 
 def _timestamp() -> str:

@@ -17,6 +17,7 @@ from ebbtide.core.types import (
     TimestampType,
     Type,
 )
+from ebbtide.spark.names import quoted
 from ebbtide.state.types import AnyType, arrow_type
 
 __all__ = ["arrow_type", "border_type", "spark_type"]
@@ -26,7 +27,7 @@ def spark_type(type_: Type) -> str:
     """The type of a column in Spark's DDL."""
     match cast(AnyType, type_):
         case StructType(fields=fields):
-            inner = ", ".join(f"`{name}`: {spark_type(its)}" for name, its in fields)
+            inner = ", ".join(f"{quoted(name)}: {spark_type(its)}" for name, its in fields)
             return f"STRUCT<{inner}>"
         case ArrayType(element=element):
             return f"ARRAY<{spark_type(element)}>"
