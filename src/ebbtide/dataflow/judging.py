@@ -6,10 +6,7 @@ frontier before the step; a refused row goes to the unused rows and moves no fro
 
 from __future__ import annotations
 
-import json
-import math
-from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,19 +18,10 @@ from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
 from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import Instant, shift
-from ebbtide.core.types import (
-    ArrayType,
-    BinaryType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    StructType,
-    TimestampType,
-    Type,
-)
+from ebbtide.core.schema import Column
+from ebbtide.core.time import shift
 from ebbtide.dataflow.observation import Observed
+from ebbtide.kernels.admission.row_text import row_text
 from ebbtide.store.record import Came
 
 
@@ -133,45 +121,3 @@ class _Judging:
 
 def _true(column: Any) -> Any:
     return np.asarray(pc.fill_null(column, False))
-
-
-def row_text(schema: Schema, values: Sequence[Any]) -> str:
-    """A row as JSON, without its NULLs; nothing of a value is lost."""
-    fields = (
-        f"{json.dumps(c.name, ensure_ascii=False)}:{_text(v, c.type)}"
-        for c, v in zip(schema, values, strict=True)
-        if v is not None
-    )
-    return "{" + ",".join(fields) + "}"
-
-
-def _text(value: Any, type_: Type) -> str:
-    match type_:
-        case _ if value is None:
-            return "null"
-        case TimestampType():
-            return f'"{_moment(value)}"'
-        case DecimalType():
-            return f"{value:f}"
-        case DateType():
-            return f'"{value.isoformat()}"'
-        case BinaryType():
-            return f'"{b64encode(value).decode()}"'
-        case DoubleType() if not math.isfinite(value):
-            return f'"{_NOT_FINITE[str(value)]}"'
-        case ArrayType(element=element):
-            return "[" + ",".join(_text(item, element) for item in value) + "]"
-        case StructType(fields=fields):
-            inner = (f"{json.dumps(n)}:{_text(value[n], t)}" for n, t in fields)
-            return "{" + ",".join(inner) + "}"
-        case _:
-            return json.dumps(value, ensure_ascii=False)
-
-
-_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-
-
-def _moment(time_us: Instant) -> str:
-    """An instant of any year, in milliseconds where that is exact."""
-    unit = "ms" if time_us % 1000 == 0 else "us"
-    return f"{np.datetime64(time_us, 'us').astype(f'datetime64[{unit}]')}Z"

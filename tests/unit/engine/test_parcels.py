@@ -21,8 +21,8 @@ from ebbtide.core.types import (
     ArrayType,
     DecimalType,
 )
-from ebbtide.dataflow.judging import row_text
 from ebbtide.dataflow.routing import Parcel, parcels
+from ebbtide.kernels.admission.row_text import row_text
 from ebbtide.spark import exchange
 from ebbtide.state.batch import DIFF, batch_schema
 

@@ -28,10 +28,10 @@ from ebbtide.core.admission.versions import VersionLedger
 from ebbtide.core.change import Change, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
-from ebbtide.core.text import write
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row
 from ebbtide.kernels.admission.plain_keys import plain_keys, settles
+from ebbtide.kernels.admission.row_text import row_text
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import (
@@ -160,11 +160,7 @@ class Admission:
                         yield Change(self._unused(row), NEG_INF, INF, diff)
 
     def _unused(self, unused: Unused) -> Row:
-        schema = self.declaration.schema
-        values = zip(schema, unused.arrival.row, strict=True)
-        text = ", ".join(
-            f"{c.name}: {'NULL' if v is None else write(v, c.type)}" for c, v in values
-        )
+        text = row_text(self.declaration.schema, unused.arrival.row)
         op = unused.arrival.op.value if unused.arrival.op else None
         said = UnusedRow(self.declaration.name, unused.reason.value, text, op)
         return (*(None,) * len(self.declaration.row_schema), *said.values)
