@@ -9,6 +9,7 @@ what was stored, in KiB; and how many segments there are in the end and how many
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
 from pathlib import Path
@@ -112,7 +113,10 @@ def step(directory: Path, name: str, live: int, steps: int) -> dict[str, int]:
 
 
 def own_memory() -> int:
-    """What this process holds beside mapped files, in KiB."""
+    """What this process holds beside mapped files, in KiB, without what is free inside of it."""
+    pa.default_memory_pool().release_unused()
+    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+        trim(0)
     status = Path("/proc/self/status").read_text()
     return int(status.partition("RssAnon:")[2].split()[0])
 

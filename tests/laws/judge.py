@@ -38,9 +38,9 @@ TABLES = (
     ChangingTable(TableDeclaration("first", FIRST)),
     ChangingTable(TableDeclaration("second", SECOND)),
 )
-JUDGED = tuple(
-    operator for operator in POINTWISE if operator not in (Tumble, Hop, Session, Cumulate)
-)
+# DuckDB's ASOF JOIN takes any of several nearest rows; what is right has tests of its own.
+UNJUDGED = (AsofJoin, Cumulate, Hop, Session, Tumble)
+JUDGED = tuple(operator for operator in POINTWISE if operator not in UNJUDGED)
 SNAPSHOTS = 3
 
 _connection = duckdb.connect(":memory:", config={"threads": 1})

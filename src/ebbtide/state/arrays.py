@@ -40,6 +40,8 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
 
 def _drawn_in(times: Ints) -> Ints:
     """Times in the same order, with the ends of the line just outside of all others."""
+    if times.min() > NEG_INF and times.max() < INF:
+        return times
     finite = times[(times > NEG_INF) & (times < INF)]
     if not len(finite):
         return times

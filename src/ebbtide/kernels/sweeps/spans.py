@@ -155,8 +155,6 @@ def _sort_ties(ids: Ints, last: Ints, spans: Spans, values: Values) -> None:
     """Puts the events of each mark in order, where there are several."""
     counts = np.diff(last, prepend=-1)
     crowded = np.flatnonzero(counts > 1)
-    if not len(crowded):
-        return
     few = counts[crowded] <= _FEW
     _sort_few(
         ids,
