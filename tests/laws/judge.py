@@ -20,6 +20,7 @@ from ebbtide.algebra import (
     TopN,
     Tumble,
 )
+from ebbtide.algebra.combination import AsofJoin
 from ebbtide.core.change import Change, end_points, snapshot
 from ebbtide.core.declaration import TableDeclaration
 from ebbtide.core.schema import schema
