@@ -25,7 +25,7 @@ from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.routing import Entrance, sent
 from ebbtide.dataflow.shard import Shard
 from ebbtide.dataflow.tags import DESCRIPTION
-from ebbtide.dataflow.tasks import StageTask
+from ebbtide.dataflow.tasks import StageTask, in_order
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.exchange import (
     COLUMNS,
@@ -137,8 +137,13 @@ class SendingTask:
         carried = (
             (tag, shard, body.to_pybytes()) for tag in routes for body in bodies.get(tag, ())
         )
-        leaving = (p for tag, rows in made.items() for p in sent(routes[tag], rows, self.shards))
-        texts = [*_texts(bodies), *told]
+        # Spark compares the parcels of a task that is repeated, for which rows come in any order.
+        leaving = (
+            parcel
+            for tag, rows in made.items()
+            for parcel in sent(routes[tag], in_order(rows), self.shards)
+        )
+        texts = sorted([*_texts(bodies), *told])
         yield from batches_of(chain(carried, packed(leaving), [said(texts)]))
 
 
