@@ -39,7 +39,7 @@ TABLES = (
     ChangingTable(TableDeclaration("first", FIRST)),
     ChangingTable(TableDeclaration("second", SECOND)),
 )
-# DuckDB's ASOF JOIN takes any of several nearest rows; what is right has tests of its own.
+# The dialect of these laws has no text for an ASOF JOIN with our order of ties; it has other tests.
 UNJUDGED = (AsofJoin, Cumulate, Hop, Session, Tumble)
 JUDGED = tuple(operator for operator in POINTWISE if operator not in UNJUDGED)
 SNAPSHOTS = 3

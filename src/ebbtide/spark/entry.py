@@ -33,8 +33,8 @@ SEEN = "seen"
 _OBSERVED = "arrivals"
 _OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
-_AT_ONCE = 1 << 18
-"""About so many rows are worked on at once: few enough to fit, enough to be worth it."""
+_ROWS, _BYTES = 1 << 18, 1 << 26
+"""About so much is worked on at once: little enough to fit, enough to be worth it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _gathered(batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
         found.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= _AT_ONCE or size >= _AT_ONCE << 8:
+        if rows >= _ROWS or size >= _BYTES:
             yield pa.Table.from_batches(found).combine_chunks()
             found, rows, size = [], 0, 0
     if rows:

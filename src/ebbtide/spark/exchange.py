@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from ebbtide.dataflow.routing import Parcel
 from ebbtide.dataflow.tags import DESCRIPTION
+from ebbtide.spark.tagged_rows import TAG
 
-TAG, SHARD, BODY = "tag", "shard", "body"
+SHARD, BODY = "shard", "body"
 COLUMNS = f"{TAG} INT, {SHARD} INT, {BODY} BINARY"
 _SCHEMA = pa.schema([(TAG, pa.int32()), (SHARD, pa.int32()), (BODY, pa.binary())])
 

@@ -1,8 +1,8 @@
 """Rows of different schemas in one table.
 
 Law: a layout has slots, each of one type, and says for every schema which slot holds which of its
-columns; rows of a schema leave the other slots NULL.  So changes for many operators, each with
-its tag, share one exchange.
+columns; rows of a schema leave the other slots NULL.  So the rows of all sources, each with its
+tag, arrive as one.
 """
 
 from __future__ import annotations

@@ -30,7 +30,6 @@ from ebbtide.spark.entry import Entry
 from ebbtide.spark.exchange import (
     COLUMNS,
     SHARD,
-    TAG,
     batches_of,
     opened,
     packed,
@@ -39,6 +38,7 @@ from ebbtide.spark.exchange import (
 )
 from ebbtide.spark.private import filled, zipped
 from ebbtide.spark.session import unsized_batches
+from ebbtide.spark.tagged_rows import TAG
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
