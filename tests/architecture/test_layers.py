@@ -38,6 +38,7 @@ ALLOWED = {
     "columnar": May(f"{MODEL} state", "numpy pyarrow"),
     "state": May("errors config core", "numpy pyarrow"),
     "kernels": May("errors config core state", "numba numpy pyarrow"),
+    "files": May("errors config core state", "numpy pyarrow"),
     "drawing": May("errors config core"),
     "builder": May(),
     "store": May("errors config core state sql", "numpy pyarrow"),
@@ -46,13 +47,12 @@ ALLOWED = {
     "sinks": May("errors", "pyarrow"),
     "program": May(f"{PLANS} sql store compile dataflow sinks"),
     "local": May(BELOW_ENGINE, "numpy pyarrow"),
-    "spark": May(BELOW_ENGINE, "numpy pandas py4j pyarrow pyspark"),
+    "spark": May(f"{BELOW_ENGINE} files", "numpy pandas py4j pyarrow pyspark"),
     "engine": May(f"{BELOW_ENGINE} local spark builder", "pyspark"),
     "testing": May(f"{MODEL} reference"),
-    "dashboard": May(f"{BELOW_ENGINE} engine"),
     "demo": May(f"{BELOW_ENGINE} engine testing"),
     "bench": May(f"{BELOW_ENGINE} spark engine", "numpy pyarrow pyspark pyflink"),
-    "cli": May(f"{BELOW_ENGINE} spark engine dashboard demo bench", "click rich"),
+    "cli": May(f"{BELOW_ENGINE} spark engine demo bench", "click rich"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.
     "": May("errors engine builder"),
 }

@@ -14,7 +14,7 @@ from tests.spark.law import check, some_rows
 
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
-from ebbtide.errors import SourceError, StateError
+from ebbtide.errors import EbbtideError, SourceError, StateError
 from ebbtide.store.journal import Journal
 from ebbtide.testing import Clock
 
@@ -192,7 +192,7 @@ def test_a_step_that_fails_is_told(spark: SparkSession, tmp_path: Path) -> None:
     engine = Engine(tmp_path / "state", spark=spark, shards=2)
     engine.execute(f"""
         CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
-          FROM FILES '{tmp_path}/s' FORMAT csv;""")
+          FROM FILES '{tmp_path}/s' FORMAT csv OPTIONS (enforceSchema 'false');""")
     put(tmp_path / "s", 0, as_csv(["wrong", "at"], [(1, 1_000_000)]))
     run = engine.query("SELECT a FROM s [NOW]", "files_failing").start()
     with pytest.raises(SourceError) as caught:
@@ -202,6 +202,81 @@ def test_a_step_that_fails_is_told(spark: SparkSession, tmp_path: Path) -> None:
     assert "\n" not in (caught.value.detail or "")
     assert not run.active
     assert list(Journal(run.root).entries()) == []
+    engine.stop()
+
+
+def test_a_file_that_is_not_as_declared_stops_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(f"""
+        CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/s' FORMAT csv {ONE};""")
+    put(tmp_path / "s", 0, as_csv(["wrong", "at"], [(1, 1_000_000)] * 3))
+    put(tmp_path / "s", 1, b"at,a\n1970-01-01 00:00:02,7\n")
+    put(tmp_path / "s", 2, b"")
+    query = engine.query("SELECT a FROM s [RANGE 1 HOUR]", "files_not_as_declared")
+    query.start().process_all_available()
+    assert [row.a for row in query.snapshot().collect()] == [7]
+    (unused,) = engine.late("s").collect()
+    assert unused.reason == "malformed"
+    assert f"{tmp_path}/s/000000: unreadable after 0 rows: it has no column a" in unused.row
+    engine.stop()
+
+
+def test_a_file_that_goes_before_its_step_is_missed(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    rows = [(1, 1_000_000)]
+    engine.execute(f"""
+        CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/s' FORMAT json;""")
+    put(tmp_path / "s", 0, as_json(["a", "at"], rows))
+    query = engine.query("SELECT 1 DIV (a - 1) AS x FROM s [RANGE 1 HOUR]", "files_gone")
+    with pytest.raises(EbbtideError, match="division-by-zero"):
+        query.start().process_all_available()
+    (tmp_path / "s/000000").unlink()
+    again = query.start()
+    with pytest.raises(EbbtideError, match="unreadable-source"):
+        again.process_all_available()
+    put(tmp_path / "s", 0, as_json(["a", "at"], [(2, 1_000_000)]))
+    query.start().process_all_available()
+    assert [row.x for row in query.snapshot().collect()] == [1]
+    engine.stop()
+
+
+def test_names_of_files_are_taken_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
+    names = ["a b", "a%41", "a#b", "ä:x", "a+b", "a=b"]
+    directory = tmp_path / "s%20 s"
+    directory.mkdir()
+    for number, name in enumerate(names):
+        (directory / name).write_bytes(as_json(["a", "at"], [(number, 1_000_000)]))
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(f"""
+        CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{directory}' FORMAT json;""")
+    query = engine.query("SELECT a FROM s [RANGE 1 HOUR]", "files_named")
+    run = query.start()
+    run.process_all_available()
+    assert sorted(row.a for row in query.snapshot().collect()) == list(range(len(names)))
+    for name in ("plain", "odd[1]"):
+        (directory / f".{name}").write_bytes(as_json(["a", "at"], [(9, 1_000_000)]))
+    for name in ("plain", "odd[1]"):
+        (directory / f".{name}").rename(directory / name)
+    (directory / "odd1").write_bytes(as_json(["a", "at"], [(8, 1_000_000)]))
+    run.process_all_available()
+    assert sorted(row.a for row in query.snapshot().collect()) == [*range(len(names)), 8, 9, 9]
+    engine.stop()
+
+
+def test_a_name_that_is_a_pattern_is_refused_where_spark_reads(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s/a[1]").write_bytes(b"x")
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(f"""
+        CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/s' FORMAT csv OPTIONS (multiLine 'true');""")
+    with pytest.raises(EbbtideError, match="pattern-in-name"):
+        engine.query("SELECT a FROM s [NOW]", "files_pattern").start().process_all_available()
     engine.stop()
 
 

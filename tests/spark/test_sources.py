@@ -13,8 +13,9 @@ from tests.spark.files import as_json, put
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import EbbtideError
+from ebbtide.files.options import FILE_OPTIONS
 from ebbtide.program.run import Run
-from ebbtide.spark.file_readers import FILE_OPTIONS, OWN_OPTIONS
+from ebbtide.spark.file_readers import OWN_OPTIONS
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.private import stream_names
 from ebbtide.spark.session import by_names

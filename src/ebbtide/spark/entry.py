@@ -23,7 +23,8 @@ from ebbtide.dataflow.observation import Observed, Seen
 from ebbtide.dataflow.routing import Entrance, Parcel
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.spark.exchange import BODY, COLUMNS, SHARD, batches_of, packed
-from ebbtide.spark.tagged_rows import TAG, Shape
+from ebbtide.spark.files_in_tasks import FilesOfTask
+from ebbtide.spark.tagged_rows import FILE, TAG, Shape
 from ebbtide.store.record import Came
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Entry:
         by_slot: dict[str, str] = {}
         for source in keyed:
             name = self.declarations[source].name
-            slot = self._slot_of_places(source)
+            slot = slot_of_places(self.shape, source)
             branch = f"WHEN {source} THEN {_number(last.get(name, -1) + 1, source)} + place"
             by_slot[slot] = f"{by_slot.get(slot, '')} {branch}"
         columns = [
@@ -104,10 +105,6 @@ class Entry:
             sources.append(Observed(Came(count or 0, late or 0, oldest), times, place))
         return Seen(tuple(sources), bool(refused))
 
-    def _slot_of_places(self, source: int) -> str:
-        schema = arrival_schema(self.declarations[source])
-        return self.shape.slots(source)[schema.index(OFFSET)]
-
 
 def _sums(before: tuple[InputFrontier, ...]) -> list[str]:
     """How what is observed adds up: as ``_numbers`` has it."""
@@ -132,44 +129,64 @@ class EntryTask:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Parcels, and what was observed of the rows that are in them."""
-        for rows in _gathered(batches):
+        for rows in _gathered(self._arrived(batches)):
             parcels, numbers = self._entered(rows)
             for batch in batches_of(packed(parcels)):
                 yield _with_seen(batch, None)
             (nothing,) = batches_of([(UNUSED, 0, None)])
             yield _with_seen(nothing, numbers)
 
-    def _entered(self, rows: Any) -> tuple[list[Parcel], list[int | None]]:
+    def _entered(self, rows: Mapping[int, Any]) -> tuple[list[Parcel], list[int | None]]:
         parcels: list[Parcel] = []
         observed: list[Observed] = []
         refused = 0
-        for source, mine in enumerate(self._by_source(rows)):
+        for source in self.shape.tags:
+            mine = rows[source] if source in rows else self.entrance.empty(source)
             judged, found = self.entrance.enter(source, mine)
             parcels += found
             observed.append(judged.observed)
             refused += len(judged.refused)
         return parcels, _numbers(refused, observed)
 
-    def _by_source(self, rows: Any) -> Iterator[Any]:
-        tags = rows.column(TAG).to_numpy()
-        for source in self.shape.tags:
-            mask = tags == source
-            mine = rows if mask.all() else rows.take(pa.array(np.flatnonzero(mask)))
-            yield self.shape.rows(mine, source)
+    def _arrived(self, batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+        """The rows of sources, also of those whose files are named."""
+        files = FilesOfTask(self.entrance.declarations)
+        for batch in batches:
+            tags, named = batch.column(TAG).to_numpy(), batch.column(FILE)
+            is_row = np.asarray(named.is_null())
+            for source in np.unique(tags).tolist():
+                mask = (tags == source) & is_row
+                if mask.any():
+                    mine = batch if mask.all() else batch.filter(pa.array(mask))
+                    yield source, self.shape.rows(mine, source)
+            for row in np.flatnonzero(~is_row).tolist():
+                source, file = int(tags[row]), named[row].as_py()
+                first = batch.column(slot_of_places(self.shape, source))[row].as_py()
+                for rows in files.rows(source, file["path"], file["how"], first):
+                    yield source, rows
 
 
-def _gathered(batches: Iterable[Any]) -> Iterator[Any]:
-    """What Spark hands over, in tables of a good size."""
-    found: list[Any] = []
+def slot_of_places(shape: Shape, source: int) -> str:
+    """Where the place of a source's row stands."""
+    return shape.slots(source)[shape.schema(source).index(OFFSET)]
+
+
+def _gathered(arrived: Iterable[tuple[int, Any]]) -> Iterator[dict[int, Any]]:
+    """The rows that arrive, many at once: tables of a good size, by their sources."""
+    found: dict[int, list[Any]] = {}
     rows = size = 0
-    for batch in batches:
-        found.append(batch)
-        rows, size = rows + batch.num_rows, size + batch.nbytes
+    for source, table in arrived:
+        found.setdefault(source, []).append(table)
+        rows, size = rows + table.num_rows, size + table.nbytes
         if rows >= _ROWS or size >= _BYTES:
-            yield pa.Table.from_batches(found).combine_chunks()
-            found, rows, size = [], 0, 0
+            yield _joined(found)
+            found, rows, size = {}, 0, 0
     if rows:
-        yield pa.Table.from_batches(found).combine_chunks()
+        yield _joined(found)
+
+
+def _joined(found: Mapping[int, list[Any]]) -> dict[int, Any]:
+    return {source: pa.concat_tables(t).combine_chunks() for source, t in found.items()}
 
 
 def _with_seen(batch: Any, numbers: list[int | None] | None) -> Any:

@@ -1,4 +1,4 @@
-"""Spark's readers of files, as formats use them.
+"""Files as Spark finds them, read by tasks or by Spark, as formats have it.
 
 Law: a stream of files has the name of its source in the checkpoint; so its files are known again
 wherever it stands among the sources of a program.
@@ -6,44 +6,31 @@ wherever it stands among the sources of a program.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from ebbtide.core.declaration import Declaration
-from ebbtide.spark.arrivals import MALFORMED
+from ebbtide.core.schema import Schema
+from ebbtide.files import HowToRead
+from ebbtide.files.options import FOLDED_FILE_OPTIONS
+from ebbtide.spark.arrivals import FOUND, MALFORMED
 from ebbtide.spark.checkpoint import source_name
+from ebbtide.spark.files_in_tasks import place_of
 from ebbtide.spark.names import quoted
 from ebbtide.spark.private import is_local, within
 from ebbtide.spark.session import listing_here, source_session
-from ebbtide.spark.types import spark_type
+from ebbtide.spark.types import border_type, spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ebbtide.sql.catalog import FileSource
 
-FILE_OPTIONS = frozenset(
-    {
-        "basePath",
-        "cleanSource",
-        "discardCachedInputRatio",
-        "fileNameOnly",
-        "ignoreCorruptFiles",
-        "ignoreMissingFiles",
-        "latestFirst",
-        "maxBytesPerTrigger",
-        "maxCachedFiles",
-        "maxFileAge",
-        "maxFilesPerTrigger",
-        "modifiedAfter",
-        "modifiedBefore",
-        "pathGlobFilter",
-        "recursiveFileLookup",
-        "sourceArchiveDir",
-    }
-)
-"""The options of Spark for files of any format."""
+_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 
 OWN_OPTIONS = frozenset({"columnNameOfCorruptRecord", "mode"})
 """Options of Spark by which rows would be lost or steps would fail: they are for formats to set."""
@@ -67,6 +54,50 @@ def read(
         return within(spark, found)
     with listing_here(spark) if local else nullcontext():
         return spark.read.format(format_).schema(schema).options(**chosen).load(files.path)
+
+
+def read_in_tasks(
+    spark: SparkSession,
+    files: FileSource,
+    declaration: Declaration,
+    zone: str,
+    streaming: bool,
+) -> DataFrame:
+    """Files that Spark finds and keeps account of, and that tasks read.
+
+    Those that workers cannot open by themselves travel through Spark, which has the credentials.
+    """
+    from pyspark.sql import functions as F
+
+    how = HowToRead(files.format, zone, files.options)
+    finding = {
+        name: value for name, value in files.options if name.casefold() in FOLDED_FILE_OPTIONS
+    }
+    plain = replace(files, options=tuple(finding.items()))
+    found = read(spark, "binaryFile", plain, _FILES, declaration, streaming, {})
+    if is_local(spark, files.path):
+        return found.select(F.struct("path", F.lit(how.text).alias("how")).alias(FOUND))
+    rows = ContentRows(declaration.schema, how)
+    return found.select("path", "content").mapInArrow(rows, declared_columns(declaration))
+
+
+@dataclass(frozen=True, slots=True)
+class ContentRows:
+    """Reads files whose content has come through Spark, as rows that go back to it."""
+
+    schema: Schema
+    how: HowToRead
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The rows of all files."""
+        reader = self.how.reader(self.schema)
+        types = [*(border_type(column.type) for column in self.schema), pa.string()]
+        names = [*self.schema.names, MALFORMED]
+        for batch in batches:
+            for file in batch.to_pylist():
+                for rows in reader.rows(place_of(file["path"]), file["content"]):
+                    columns = [c.cast(t) for c, t in zip(rows.columns, types, strict=True)]
+                    yield pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def read_permissively(

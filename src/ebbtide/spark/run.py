@@ -17,7 +17,8 @@ from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink
-from ebbtide.spark.arrivals import arrivals_of
+from ebbtide.spark.arrivals import FOUND, arrivals_of
+from ebbtide.spark.batch_files import each_once
 from ebbtide.spark.checkpoint import HEARTBEAT_NAME, agreed, checkpoint_of, source_name
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import disk_full, is_full
@@ -55,6 +56,7 @@ class SparkRun(Run):
         self._waiting = HeartbeatWait()
         self._ending = False
         self._stepping = RLock()
+        self._in_tasks: frozenset[str] = frozenset()
 
     def stream(self, frames: Mapping[int, DataFrame], trigger: dict[str, Any]) -> None:
         """Sets Structured Streaming off on the streams, and on the heartbeat if there is one."""
@@ -68,6 +70,11 @@ class SparkRun(Run):
         numbers = {self._name(number): number for number in tables}
         names = {name: stream_names(tables[number]) for name, number in numbers.items()}
         known = agreed(self.root, self.name, names)
+        self._in_tasks = frozenset(
+            name if known.named else str(place)
+            for place, name in enumerate(known.sources)
+            if tables[numbers[name]].columns == [FOUND]
+        )
         with by_names(spark, known.named):
             arrivals = [self._arrivals(tables, numbers[name], shape) for name in known.sources]
             writer = reduce(DataFrame.union, arrivals).writeStream.queryName(self.name)
@@ -156,6 +163,7 @@ class SparkRun(Run):
 
     def _batch(self, rows: DataFrame, version: int) -> None:
         self._waiting.begin()
+        rows = each_once(rows, self.root, version, self._in_tasks)
         clock = self.reading(version)
         host, latest = self._host.within(rows.sparkSession), Journal(self.root).latest()
         places = {} if latest is None else latest.record.places

@@ -1,7 +1,8 @@
 """The table of what arrives: rows of all sources in one DataFrame.
 
 Law: a row's tag is the number of its source, and the shape says in which slots that source's
-columns are.
+columns are.  Or it stands for all rows of a file: then it says where the file is and how it is
+read, and its slots are empty but for the place of its first row.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from ebbtide.spark.slots import SlotLayout, lay_out, slot_name
 from ebbtide.spark.types import arrow_type, border_type
 
 TAG = "tag"
+FILE = "file"
+"""The column for files that tasks open."""
+FILE_TYPE = pa.struct([("path", pa.string()), ("how", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Shape:
     def arrow(self) -> Any:
         """The columns as Spark hands them over."""
         slots = zip(self.layout.names, self.layout.slots, strict=True)
-        return pa.schema([(TAG, pa.int32()), *((n, border_type(t)) for n, t in slots)])
+        columns = ((name, border_type(type_)) for name, type_ in slots)
+        return pa.schema([(TAG, pa.int32()), *columns, (FILE, FILE_TYPE)])
 
     def rows(self, table: Any, tag: int) -> Any:
         """Rows of a tag with the columns of their source, in the types of kernels."""

@@ -1,10 +1,15 @@
-"""Values with commas between them, below a line with the names of the columns."""
+"""Values with commas between them, below a line with the names of the columns.
+
+Tasks read them; Spark's own reader has more options, and reads those that have one of them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ebbtide.spark.file_readers import FILE_OPTIONS, read_permissively
+from ebbtide.files import reads
+from ebbtide.files.options import FILE_OPTIONS
+from ebbtide.spark.file_readers import read_in_tasks, read_permissively
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Csv:
-    """Spark's CSV; columns are found by their names."""
+    """CSV, found by Spark and read by tasks, or by Spark if an option asks for it."""
 
     word: ClassVar[str] = "csv"
     options: ClassVar[frozenset[str]] = FILE_OPTIONS | {
@@ -69,6 +74,8 @@ class Csv:
         streaming: bool,
     ) -> DataFrame:
         """The rows of the files."""
+        if reads(self.word, declaration.schema, dict(files.options)):
+            return read_in_tasks(spark, files, declaration, zone, streaming)
         # A file whose header has other names is no file of this source.
         defaults = {"timeZone": zone, "header": "true", "enforceSchema": "false"}
         return read_permissively(spark, self.word, files, declaration, streaming, defaults)

@@ -1,10 +1,15 @@
-"""Lines of JSON, one object each."""
+"""Lines of JSON, one object each.
+
+Tasks read them; Spark's own reader has more options, and reads those that have one of them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ebbtide.spark.file_readers import FILE_OPTIONS, read_permissively
+from ebbtide.files import reads
+from ebbtide.files.options import FILE_OPTIONS
+from ebbtide.spark.file_readers import read_in_tasks, read_permissively
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Json:
-    """Spark's JSON; an object with a value that does not fit is malformed as a whole."""
+    """JSON, found by Spark and read by tasks, or by Spark if an option asks for it."""
 
     word: ClassVar[str] = "json"
     options: ClassVar[frozenset[str]] = FILE_OPTIONS | {
@@ -60,5 +65,7 @@ class Json:
         streaming: bool,
     ) -> DataFrame:
         """The rows of the files."""
+        if reads(self.word, declaration.schema, dict(files.options)):
+            return read_in_tasks(spark, files, declaration, zone, streaming)
         defaults = {"timeZone": zone}
         return read_permissively(spark, self.word, files, declaration, streaming, defaults)

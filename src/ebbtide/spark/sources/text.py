@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ebbtide.core.types import StringType
 from ebbtide.errors import QueryError
-from ebbtide.spark.file_readers import FILE_OPTIONS, read
+from ebbtide.files.options import FILE_OPTIONS
+from ebbtide.spark.file_readers import read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

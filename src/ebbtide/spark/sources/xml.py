@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ebbtide.errors import QueryError
-from ebbtide.spark.file_readers import FILE_OPTIONS, read_permissively
+from ebbtide.files.options import FILE_OPTIONS
+from ebbtide.spark.file_readers import read_permissively
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,0 +1,87 @@
+"""What a reader of files is, and what becomes of files that cannot be read."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from ebbtide.core.schema import Schema
+from ebbtide.errors import SourceError
+from ebbtide.state.types import arrow_type
+
+MALFORMED = "malformed"
+"""The column for the text of what is no row; it stands behind the declared ones."""
+
+_PART = re.compile(r"([^/=]+)=([^/]*)(?=/)")
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+class Unreadable(Exception):
+    """A file is not what it should be; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReader(ABC):
+    """Reads files of one format as rows of a schema; ``options`` have folded names."""
+
+    schema: Schema
+    zone: str
+    options: Mapping[str, str]
+
+    @staticmethod
+    @abstractmethod
+    def knows(schema: Schema, options: Mapping[str, str]) -> bool:
+        """Whether this reads such columns, with such options."""
+
+    def rows(self, place: str, content: bytes | None = None) -> Iterator[Any]:
+        """The rows of a file, batch by batch: the declared columns and ``MALFORMED``.
+
+        ``content`` is what is in the file, where it cannot be opened at its place.
+        """
+        count = 0
+        try:
+            for batch in self.batches(place, content):
+                yield batch
+                count += batch.num_rows
+        except FileNotFoundError as error:
+            raise SourceError(
+                "unreadable-source",
+                f"{place} is gone before it was read",
+                hint="put it back, and start the query again",
+            ) from error
+        except (Unreadable, pa.ArrowException, OSError, EOFError) as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            yield self._unreadable(f"{place}: unreadable after {count} rows: {reason}")
+
+    @abstractmethod
+    def batches(self, place: str, content: bytes | None) -> Iterator[Any]:
+        """The rows of a file, as far as it can be read."""
+
+    def made(self, columns: list[Any], texts: Any) -> Any:
+        """A batch of the declared columns and of texts that are no rows."""
+        return pa.RecordBatch.from_arrays([*columns, texts], names=[*self.schema.names, MALFORMED])
+
+    def _unreadable(self, text: str) -> Any:
+        columns = [pa.nulls(1, arrow_type(column.type)) for column in self.schema]
+        return self.made(columns, pa.array([text], pa.string()))
+
+
+def parts_of(place: str) -> dict[str, str | None]:
+    """The values in the names of directories above a file, as in ``day=1/file``."""
+    found = {name.casefold(): unquote(value) for name, value in _PART.findall(place)}
+    return {name: None if value == _NO_VALUE else value for name, value in found.items()}
+
+
+def opened(place: str, content: bytes | None) -> Any:
+    """A file as a stream of bytes, unpacked as the ending of its name says."""
+    packed = next((how for end, how in _PACKED.items() if place.endswith(end)), None)
+    return pa.input_stream(place if content is None else pa.BufferReader(content), packed)
+
+
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}

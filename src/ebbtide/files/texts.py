@@ -1,0 +1,190 @@
+"""Texts as values of a type: how numbers, times and the like are written in files.
+
+Law: a text is read by itself, and gives NULL if it is no value of the type or not exactly one.
+Spaces around numbers and times do not count.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Context, Decimal, Inexact, InvalidOperation
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ebbtide.core.time import instant, is_finite
+from ebbtide.core.types import (
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+)
+from ebbtide.errors import QueryError
+from ebbtide.state.types import AnyType, arrow_type
+
+WRITTEN = (
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    StringType,
+    TimestampType,
+)
+"""The types that have a way to be written."""
+
+FIRST_TIME, LAST_TIME = instant("0001-01-01"), instant("9999-12-31T23:59:59.999999")
+
+_INTEGER = r"^[+-]?[0-9]+$"
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?$"
+_ENDLESS = r"(?i)^[+-]?inf(inity)?$"
+_NO_NUMBER = r"(?i)^[+-]?nan$"
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?)?$"
+_ZONED = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+    r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+)
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
+
+def from_texts(texts: Any, type_: Type, zone: str) -> Any:
+    """Texts as values of a type that can be written; times without a zone are in ``zone``."""
+    known = cast(AnyType, type_)
+    match known:
+        case StringType():
+            return texts
+        case BooleanType():
+            return _booleans(_trimmed(texts))
+        case IntegerType():
+            return _whole(_trimmed(texts), arrow_type(type_))
+        case DoubleType():
+            return _doubles(_trimmed(texts))
+        case DecimalType():
+            return _decimals(_trimmed(texts), arrow_type(type_))
+        case DateType():
+            return _read(_like(_trimmed(texts), _DATE), pa.date32(), date.fromisoformat)
+        case TimestampType():
+            return _times(_trimmed(texts), zone)
+        case _:
+            raise AssertionError(f"{type_} is not written as text")
+
+
+def in_range(times: Any) -> Any:
+    """Times in microseconds, but for those that no calendar has."""
+    fits = pc.and_(pc.greater_equal(times, FIRST_TIME), pc.less_equal(times, LAST_TIME))
+    return pc.if_else(fits, times, pa.scalar(None, pa.int64()))
+
+
+def local_times(times: Any, zone: str) -> Any:
+    """Times of a calendar in ``zone``, as microseconds since the epoch."""
+    if zone != "UTC":
+        times = pc.assume_timezone(times, zone, ambiguous="earliest", nonexistent="latest")
+    return in_range(times.cast(pa.int64()))
+
+
+def _trimmed(texts: Any) -> Any:
+    return pc.utf8_trim_whitespace(texts)
+
+
+def _like(texts: Any, pattern: str) -> Any:
+    """The texts that match, and NULL for the others."""
+    return pc.if_else(pc.match_substring_regex(texts, pattern), texts, pa.scalar(None, pa.string()))
+
+
+def _booleans(texts: Any) -> Any:
+    lower = pc.utf8_lower(texts)
+    known = pc.is_in(lower, value_set=pa.array(["true", "false"]))
+    return pc.if_else(known, pc.equal(lower, "true"), pa.scalar(None, pa.bool_()))
+
+
+def _whole(texts: Any, target: Any) -> Any:
+    digits = pc.utf8_ltrim(_like(texts, _INTEGER), "+")
+    return _read(digits, target, lambda text: _checked(int(text), target))
+
+
+def _doubles(texts: Any) -> Any:
+    endless = pc.match_substring_regex(texts, _ENDLESS)
+    plain = pc.or_(endless, pc.match_substring_regex(texts, f"{_DECIMAL}|{_NO_NUMBER}"))
+    numbers = pc.cast(pc.if_else(plain, texts, pa.scalar(None, pa.string())), pa.float64())
+    # A number too large for the type is no number of it.
+    lost = pc.and_(pc.is_inf(numbers), pc.invert(endless))
+    return pc.if_else(lost, pa.scalar(None, pa.float64()), numbers)
+
+
+def _decimals(texts: Any, target: Any) -> Any:
+    return _read(_like(texts, _DECIMAL), target, lambda text: _exact(text, target))
+
+
+def _exact(text: str, target: Any) -> Any:
+    """A decimal whose digits behind the scale are zeros at most."""
+    context = Context(prec=target.precision, traps=[Inexact, InvalidOperation])
+    try:
+        return Decimal(text).quantize(Decimal(1).scaleb(-target.scale), context=context)
+    except (Inexact, InvalidOperation):
+        raise ValueError(text) from None
+
+
+def _times(texts: Any, zone: str) -> Any:
+    local = _read(_like(texts, _TIME), pa.timestamp("us"), _no_value)
+    found = local_times(local, zone)
+    if found.null_count == texts.null_count:
+        return found
+    zoned = _read(_like(texts, _ZONED), pa.timestamp("us", "UTC"), _no_value)
+    found = pc.coalesce(found, in_range(zoned.cast(pa.int64())))
+    if found.null_count == texts.null_count:
+        return found
+    left = np.flatnonzero(np.asarray(pc.and_(found.is_null(), texts.is_valid())))
+    values = found.to_pylist()
+    for row in left.tolist():
+        values[row] = instant_of(texts[row].as_py(), zone)
+    return pa.array(values, pa.int64())
+
+
+def instant_of(text: str, zone: str) -> int | None:
+    """A time that is written in any way that is known; None if it is none."""
+    try:
+        read = instant(text, ZoneInfo(zone))
+    except (QueryError, OverflowError):
+        return None
+    return read if is_finite(read) and FIRST_TIME <= read <= LAST_TIME else None
+
+
+def _no_value(text: str) -> None:
+    return None
+
+
+def _checked(value: int, target: Any) -> int:
+    bits = target.bit_width - 1
+    if not -(1 << bits) <= value < 1 << bits:
+        raise ValueError(value)
+    return value
+
+
+def _read(texts: Any, target: Any, read: Any) -> Any:
+    """All at once if Arrow can, else one by one: NULL for what is no value."""
+    try:
+        return pc.cast(texts, target)
+    except pa.ArrowInvalid:
+        return pa.array([_one(text, target, read) for text in texts.to_pylist()], target)
+
+
+def _one(text: str | None, target: Any, read: Any) -> Any:
+    if text is None:
+        return None
+    try:
+        return pc.cast(pa.scalar(text), target).as_py()
+    except OverflowError:
+        return None  # a time that no calendar has
+    except pa.ArrowInvalid:
+        pass
+    try:
+        return read(text)
+    except ValueError:
+        return None

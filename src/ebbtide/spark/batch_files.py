@@ -1,0 +1,112 @@
+"""The files of a batch, as Spark's checkpoint has noted them, and whether all are there.
+
+Law: a step takes each file that Spark has noted for its batch, once, or it is not made.  Spark
+itself goes on without a file that is gone, and beside a file whose name it takes for a pattern it
+gives others twice.
+
+The format of the checkpoint is Spark's own and stands here alone: a batch has for each source of
+files the last entry of that source's log, and an entry of the log has the files that came in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Set
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from ebbtide.errors import SourceError
+from ebbtide.spark.checkpoint import checkpoint_of
+from ebbtide.spark.tagged_rows import FILE, TAG
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NAMED = re.compile(r"([a-z0-9_]+):(.*)")
+_PATTERN = frozenset("?*[]{}\\")
+
+
+def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Set[str]) -> DataFrame:
+    """The arrivals of a batch with each of its files once; ``in_tasks`` are the sources, by their
+    names in the checkpoint, whose files tasks read."""
+    noted = files_of_batch(root, batch)
+    for place in (place for places in noted.values() for place in places):
+        if not os.path.exists(place):
+            raise SourceError(
+                "unreadable-source",
+                f"{place} is gone before it was read",
+                hint="put it back, and start the query again",
+            )
+    odd = {name: place for name, places in noted.items() for place in places if _is_odd(place)}
+    if not odd:
+        return rows
+    for name, place in odd.items():
+        if name not in in_tasks:
+            raise SourceError(
+                "pattern-in-name",
+                f"the name of {place} has one of {' '.join(sorted(_PATTERN))}",
+                detail="Spark takes it for a pattern, and gives other files of the batch twice",
+                hint="read it as csv, json or parquet without options of Spark's readers",
+            )
+    known = sorted(f"file:{place}" for name in odd for place in noted[name])
+    named = rows.where(f"{FILE} IS NOT NULL").dropDuplicates([TAG, FILE])
+    files = named.where(named[FILE]["path"].isin(known)).orderBy(TAG, f"{FILE}.path")
+    return rows.where(f"{FILE} IS NULL").union(files)
+
+
+def _is_odd(place: str) -> bool:
+    return bool(_PATTERN & set(place))
+
+
+def files_of_batch(root: str, batch: int) -> dict[str, list[str]]:
+    """The places of the files of a batch, by their sources' names in the checkpoint, as far as
+    they are in a local file system."""
+    before, now = (_entries(root, number) for number in (batch - 1, batch))
+    return {
+        source: [
+            unquote(path.removeprefix("file://"))
+            for entry in range(before.get(source, -1) + 1, last + 1)
+            for path in _logged(f"{checkpoint_of(root)}/sources/{source}", entry)
+            if path.startswith("file:///")
+        ]
+        for source, last in now.items()
+    }
+
+
+def _entries(root: str, batch: int) -> dict[str, int]:
+    """The last entry that a batch has of the log of each source of files, by the log's name."""
+    found = {}
+    _, _, *offsets = _lines(f"{checkpoint_of(root)}/offsets/{batch}") or ["", ""]
+    for number, line in enumerate(offsets):
+        named = _NAMED.fullmatch(line)
+        source, offset = named.groups() if named else (str(number), line)
+        told = _parsed(offset)
+        if isinstance(told, dict) and told.keys() == {"logOffset"}:
+            found[source] = int(told["logOffset"])
+    return found
+
+
+def _logged(log: str, entry: int) -> Iterator[str]:
+    """The files of an entry; Spark puts all entries up to some of them into one file."""
+    lines = _lines(f"{log}/{entry}") or _lines(f"{log}/{entry}.compact") or [""]
+    for line in lines[1:]:
+        told = _parsed(line)
+        if isinstance(told, dict) and told.get("batchId") == entry:
+            yield str(told["path"])
+
+
+def _lines(path: str) -> list[str] | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().splitlines()
+    except FileNotFoundError:
+        return None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
