@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ebbtide.errors import EbbtideError
 from ebbtide.files.options import FILE_OPTIONS
 from ebbtide.program.run import Run
 from ebbtide.spark.file_readers import OWN_OPTIONS
+from ebbtide.spark.files_in_tasks import place_of
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.private import stream_names
 from ebbtide.spark.session import by_names
@@ -191,7 +193,8 @@ def test_a_source_that_comes_later_repeats_no_rows(spark: SparkSession, tmp_path
 
 
 def _values(rows: DataFrame) -> list[int]:
-    return [row.a for row in rows.collect()]
+    places = [Path(place_of(row["_file"].path)) for row in rows.collect()]
+    return [json.loads(place.read_text("utf-8"))["a"] for place in places]
 
 
 def events(spark: SparkSession, path: Path, name: str | None) -> DataFrame:

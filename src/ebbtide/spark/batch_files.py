@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ebbtide.errors import SourceError
-from ebbtide.spark.checkpoint import checkpoint_of
+from ebbtide.spark.checkpoint import checkpoint_of, logs_in_order
 from ebbtide.spark.tagged_rows import FILE, TAG
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _is_odd(place: str) -> bool:
 def files_of_batch(root: str, batch: int) -> dict[str, list[str]]:
     """The places of the files of a batch, by their sources' names in the checkpoint, as far as
     they are in a local file system."""
-    before, now = (_entries(root, number) for number in (batch - 1, batch))
+    before, now = (last_entries(root, number) for number in (batch - 1, batch))
     return {
         source: [
             unquote(path.removeprefix("file://"))
@@ -75,15 +75,16 @@ def files_of_batch(root: str, batch: int) -> dict[str, list[str]]:
     }
 
 
-def _entries(root: str, batch: int) -> dict[str, int]:
+def last_entries(root: str, batch: int) -> dict[str, int]:
     """The last entry that a batch has of the log of each source of files, by the log's name."""
     found = {}
     _, _, *offsets = _lines(f"{checkpoint_of(root)}/offsets/{batch}") or ["", ""]
+    in_order = logs_in_order(root)
     for number, line in enumerate(offsets):
         named = _NAMED.fullmatch(line)
-        source, offset = named.groups() if named else (str(number), line)
+        source, offset = named.groups() if named else (dict(enumerate(in_order)).get(number), line)
         told = _parsed(offset)
-        if isinstance(told, dict) and told.keys() == {"logOffset"}:
+        if source is not None and isinstance(told, dict) and told.keys() == {"logOffset"}:
             found[source] = int(told["logOffset"])
     return found
 

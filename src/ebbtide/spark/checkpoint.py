@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import count
 
 from ebbtide.errors import StateError
 from ebbtide.store.files import replace
@@ -75,6 +76,15 @@ def agreed(root: str, program: str, wanted: Mapping[str, Names]) -> CheckpointSo
     if agreement != known:
         replace(f"{root}/{_FILE}", json.dumps(asdict(agreement), indent=1) + "\n")
     return agreement
+
+
+def logs_in_order(root: str) -> list[str]:
+    """What the logs of a program's streams are called, in the order in which Spark has them, where
+    it goes by that: by their names, or those without one by their number among such."""
+    known = _read(root)
+    names = [name for streams in known.sources.values() for name in streams] if known else []
+    unnamed = count()
+    return [str(next(unnamed)) if name is None else name for name in names]
 
 
 def _all_named(sources: Mapping[str, Names]) -> bool:

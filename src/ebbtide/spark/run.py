@@ -17,6 +17,7 @@ from ebbtide.errors import EbbtideError, SourceError
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink
+from ebbtide.spark import checkpoint_copy
 from ebbtide.spark.arrivals import FOUND, arrivals_of
 from ebbtide.spark.batch_files import each_once
 from ebbtide.spark.checkpoint import HEARTBEAT_NAME, agreed, checkpoint_of, source_name
@@ -69,11 +70,12 @@ class SparkRun(Run):
             tables[HEARTBEAT] = heartbeat_rows(spark, shape)
         numbers = {self._name(number): number for number in tables}
         names = {name: stream_names(tables[number]) for name, number in numbers.items()}
+        latest = Journal(self.root).latest()
+        if latest is not None:
+            checkpoint_copy.restore(self.root, self.name, latest.version)
         known = agreed(self.root, self.name, names)
         self._in_tasks = frozenset(
-            name if known.named else str(place)
-            for place, name in enumerate(known.sources)
-            if tables[numbers[name]].columns == [FOUND]
+            name for name in known.sources if tables[numbers[name]].columns == [FOUND]
         )
         with by_names(spark, known.named):
             arrivals = [self._arrivals(tables, numbers[name], shape) for name in known.sources]
@@ -163,9 +165,13 @@ class SparkRun(Run):
 
     def _batch(self, rows: DataFrame, version: int) -> None:
         self._waiting.begin()
-        rows = each_once(rows, self.root, version, self._in_tasks)
-        clock = self.reading(version)
         host, latest = self._host.within(rows.sparkSession), Journal(self.root).latest()
+        if latest is not None and version <= latest.version:
+            checkpoint_copy.check_same(self.root, self.name, version)
+        else:
+            checkpoint_copy.keep(self.root, version)
+            rows = each_once(rows, self.root, version, self._in_tasks)
+        clock = self.reading(version)
         places = {} if latest is None else latest.record.places
         if self.program.beats:
             rows = rows.where(f"{TAG} <> {HEARTBEAT}")
