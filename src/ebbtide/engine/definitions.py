@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.file_name import LONGEST
 from ebbtide.engine.script import declared_text
 from ebbtide.errors import EbbtideError, QueryError, SourceError
 from ebbtide.sql.bound import Declared
@@ -121,9 +122,11 @@ class Definitions:
 
 def check_name(name: str) -> None:
     """Refuses what cannot name a query or a program: it names a directory, too."""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise QueryError(
-            "bad-name", f'"{name}" cannot name a query', hint="use letters, digits, _, - and ."
+            "bad-name",
+            f'"{name}" cannot name a query',
+            hint=f"use letters, digits, _, - and ., at most {LONGEST} of them",
         )
 
 

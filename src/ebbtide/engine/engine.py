@@ -21,6 +21,7 @@ from ebbtide.core.declaration import (
     StreamDeclaration,
     TableDeclaration,
 )
+from ebbtide.core.file_name import file_name
 from ebbtide.core.time import duration, instant
 from ebbtide.engine.arguments import late_of, zone_of
 from ebbtide.engine.definitions import Definitions, check_name
@@ -250,7 +251,7 @@ class Engine:
 
     def log_of(self, declaration: Declaration) -> FeedLog:
         """The log of a source that is fed by hand."""
-        return FeedLog(f"{self.location}/feed/{declaration.name.casefold()}.jsonl")
+        return FeedLog(f"{self.location}/feed/{file_name(declaration.name.casefold())}.jsonl")
 
     def _executed(self, statement: Statement) -> Any:
         with _placed(statement):

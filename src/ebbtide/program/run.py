@@ -89,6 +89,9 @@ class Run:
         try:
             self.claim.check(program.identity)
             self.claim.sweep()
+            latest = Journal(self.root).latest()
+            for delivery in self.deliveries.values():
+                delivery.check(-1 if latest is None else latest.version)
         except BaseException:
             self.claim.release()
             raise
