@@ -39,10 +39,11 @@ class Delivery:
 
     def check(self, latest: int) -> None:
         """Refuses a state that is older than what sinks have: they would get steps in its place."""
-        if self.wants_rows and self.delivered > latest:
+        known = self.delivered
+        if known > latest:
             raise StateError(
                 "delivery-ahead",
-                f'the sinks of "{self.view}" have step {self.delivered}, and the state is at '
+                f'the sinks of "{self.view}" have step {known}, and the state is at '
                 f"{'no step' if latest < 0 else f'step {latest}'}",
                 detail=f"by {self._path}",
                 hint="restore the state that belongs to it, or remove that file once the sinks "

@@ -91,7 +91,8 @@ class Run:
             self.claim.sweep()
             latest = Journal(self.root).latest()
             for delivery in self.deliveries.values():
-                delivery.check(-1 if latest is None else latest.version)
+                if delivery.wants_rows:
+                    delivery.check(-1 if latest is None else latest.version)
         except BaseException:
             self.claim.release()
             raise
