@@ -60,7 +60,7 @@ def opened_for_update(path: str) -> IO[bytes]:
             raise
 
 
-def content_of(path: str, start: int = 0) -> bytes:
+def content_of(path: str, start: int = 0, size: int = -1) -> bytes:
     """The bytes of a file from a place on; only that it is not there stays the system's error."""
     with usable(path):
         # Without O_NONBLOCK a pipe in the place of a file would be waited for.
@@ -73,7 +73,7 @@ def content_of(path: str, start: int = 0) -> bytes:
             raise
         with file:
             file.seek(start)
-            return file.read()
+            return file.read(size)
 
 
 def regular_files(directory: str) -> list[str]:

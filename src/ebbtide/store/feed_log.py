@@ -156,7 +156,7 @@ class FeedLog:
         if not position:
             return ""
         try:
-            end = _END.match(content_of(self.path, position - _END_BYTES))
+            end = _END.match(content_of(self.path, position - _END_BYTES, _END_BYTES))
         except FileNotFoundError:
             raise self._damaged("it is not there") from None
         if end is None:
