@@ -189,6 +189,13 @@ def test_a_lost_description_of_the_program(location: Path) -> None:
     assert refused(going_on, location).code == "damaged-program"
 
 
+def test_a_program_of_an_older_format_is_not_called_damaged(location: Path) -> None:
+    path = location / "programs/shop/program.json"
+    path.write_text('{"format": 2, "views": {}, "sources": {}, "shards": 1}', encoding="utf-8")
+    for call in (going_on, reading):
+        assert refused(call, location).code == "other-format"
+
+
 def test_a_lost_note_of_the_delivery_gives_the_last_step_again(location: Path) -> None:
     (location / "programs/shop/delivered/sums").unlink()
     session = Session(str(location))

@@ -6,6 +6,7 @@ format: SQL for views, and JSON for the declarations of sources, with a checksum
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -16,6 +17,7 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.file_name import file_name
 from ebbtide.core.types import Type
 from ebbtide.errors import StateError
+from ebbtide.state.files import content_of
 from ebbtide.store.files import read_sealed, replace, sealed
 
 FORMAT = 3
@@ -58,7 +60,8 @@ class Identity:
                 hint="restore the directory, or start under another name",
             )
 
-        told = read_sealed(path, damaged)
+        older = _format_without_checksum(path)
+        told: dict[str, Any] | None = {"format": older} if older else read_sealed(path, damaged)
         if told is None:
             return None
         if told.get("format") == FORMAT:
@@ -73,6 +76,17 @@ class Identity:
             f'"{root}" is of format {told["format"]}, and this is format {FORMAT}',
             hint="go on with the release that wrote it, or start under another name",
         )
+
+
+def _format_without_checksum(path: str) -> int | None:
+    """The format of a file that an older release wrote, which had no checksums."""
+    try:
+        told = json.loads(content_of(path))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or "checksum" in told or told.get("format") not in (1, 2):
+        return None
+    return int(told["format"])
 
 
 def described(value: Any) -> Any:
