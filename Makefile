@@ -39,7 +39,7 @@ check: $(ready) ## lint, format, types, layers
 	$(bin)/lint-imports --no-logo
 
 properties: java $(ready) ## the law, with many examples per property
-	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels tests/differential \
+	EBBTIDE_PROFILE=long $(pytest) $(spread) tests/properties tests/kernels tests/differential tests/faults \
 	  $(addprefix tests/spark/test_,balance.py disk.py memory.py random_plans.py random_programs.py \
 	  readers_agree.py)
 

@@ -1,6 +1,7 @@
 """The settings of Ebbtide, and the only place that reads the environment.
 
     EBBTIDE_TIME_ZONE   the zone in which times without one are read and shown (UTC)
+    EBBTIDE_ALLOWED_PATHS  what SQL may read and sinks may write, with : between (everything)
     EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
     PYSPARK_PYTHON      the Python of Spark's workers (the one that runs this)
     JAVA_HOME           where Spark's Java is (the first on the PATH)
@@ -10,6 +11,7 @@ query are in the query, not here.
 """
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -30,17 +32,19 @@ class Config:
 
     time_zone: str = "UTC"
     profile: Profile = "ci"
+    allowed_paths: tuple[str, ...] | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """The settings that the environment makes; a variable that is empty is as if unset.
 
         >>> Config.from_environment({"EBBTIDE_TIME_ZONE": "Europe/Berlin"})
-        Config(time_zone='Europe/Berlin', profile='ci')
+        Config(time_zone='Europe/Berlin', profile='ci', allowed_paths=None)
         """
         return cls(
             time_zone=_time_zone(environment.get("EBBTIDE_TIME_ZONE") or cls().time_zone),
             profile=_profile(environment.get("EBBTIDE_PROFILE") or cls().profile),
+            allowed_paths=_paths(environment.get("EBBTIDE_ALLOWED_PATHS")),
         )
 
 
@@ -73,6 +77,16 @@ def _time_zone(name: str) -> str:
             f'EBBTIDE_TIME_ZONE: there is no time zone "{name}"',
             hint="EBBTIDE_TIME_ZONE=Europe/Berlin",
         ) from error
+
+
+def _paths(text: str | None) -> tuple[str, ...] | None:
+    """Paths with colons between them; one before two slashes belongs to a URL.
+
+    >>> _paths("/data:s3://bucket/in")
+    ('/data', 's3://bucket/in')
+    """
+    parts = re.split(r":(?!//)", text) if text else []
+    return tuple(part for part in parts if part) or None
 
 
 def _profile(name: str) -> Profile:

@@ -14,8 +14,10 @@ from ebbtide.store.record import StepRecord
 
 
 def commit(root: Path, version: int) -> None:
-    manifest = Manifest(version, 1, record=StepRecord(version))
-    Manifests(DirectoryStore(f"{root}/state")).commit(manifest)
+    manifests = Manifests(DirectoryStore(f"{root}/state"))
+    before = manifests.load(version - 1).link if version else ""
+    manifest = Manifest(version, 1, record=StepRecord(version), before=before)
+    manifests.commit(manifest)
     Journal(str(root)).record(manifest)
 
 

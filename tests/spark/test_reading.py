@@ -6,12 +6,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import Row, SparkSession
 
 from ebbtide import Engine
 from ebbtide.core.time import INF, NEG_INF, instant
 from ebbtide.core.types import TimestampType
 from ebbtide.engine.location import Location
+from ebbtide.errors import StateError
 from ebbtide.store import readers
 
 DECLARED = """
@@ -74,3 +76,23 @@ def test_both_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
     assert bag(late) == bag(by_spark)
     assert len(late) == 1
     engine.stop()
+
+
+def test_a_damaged_file_never_reaches_spark(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path, spark=spark)
+    engine.execute(DECLARED)
+    query = engine.query("SELECT a, at FROM s [RANGE 1 MINUTE]", name="read")
+    run = query.start()
+    engine.feed("s", [*ROWS, ("no number", *ROWS[0][1:])])
+    engine.step()
+    assert query.snapshot(at="2026-01-01 00:00:45").count() == len(ROWS)
+    assert engine.late("s").count() == 1
+    for below, read in (("output/read", query.changes), ("unused", lambda: engine.late("s"))):
+        path = min((tmp_path / "programs/read" / below).iterdir())
+        content = bytearray(path.read_bytes())
+        content[len(content) // 3] ^= 1
+        path.write_bytes(content)
+        with pytest.raises(StateError) as caught:
+            read()
+        assert caught.value.code == "damaged-output"
+    run.stop()

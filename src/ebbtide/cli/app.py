@@ -20,6 +20,7 @@ _COMMANDS = (
     "late",
     "timeline",
     "state",
+    "verify",
     "demo",
     "bench",
     "doctor",

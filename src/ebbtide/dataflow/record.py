@@ -100,6 +100,7 @@ class Descriptions:
                 sources=self._sources(names, seen),
                 seconds=spent.seconds,
             ),
+            before="" if previous is None else previous.link,
         )
 
     def _areas(self) -> dict[str, tuple[tuple[Any, ...], ...]]:

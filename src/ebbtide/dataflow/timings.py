@@ -2,17 +2,21 @@
 
 Law: a duration never travels through an exchange, for it differs from one try of a task to the
 next; a task leaves it in a file of its operator and shard, where the next step's overwrites it.
-Durations that are missing or from another step count as none.
+Durations that are missing, damaged or from another step count as none.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import uuid
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+
+from ebbtide.core.file_name import file_name
+from ebbtide.errors import StateError
+from ebbtide.state.files import content_of, created, make_directory, regular_files
+from ebbtide.store.files import sealed, unfinished, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +29,22 @@ class Timings:
     def tell(self, operator: str, shard: int, seconds: float) -> None:
         """Leaves how long an operator took in a shard."""
         directory = f"{self.root}/timings"
-        os.makedirs(directory, exist_ok=True)
-        temporary = f"{directory}/.{uuid.uuid4().hex}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump({"version": self.version, "operator": operator, "seconds": seconds}, file)
-        os.replace(temporary, f"{directory}/{operator}-{shard}.json")
+        told = {"version": self.version, "operator": operator, "seconds": seconds}
+        make_directory(directory)
+        temporary = unfinished(directory)
+        with created(temporary) as file:
+            file.write(sealed(told).encode())
+        with suppress(IsADirectoryError):
+            os.replace(temporary, f"{directory}/{file_name(operator)}-{shard}.json")
 
     def read(self) -> Mapping[str, tuple[float, ...]]:
         """The seconds of each operator, a number for each shard that told."""
         directory = f"{self.root}/timings"
         found: dict[str, list[float]] = defaultdict(list)
-        for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
-            if name.endswith(".json"):
-                with open(f"{directory}/{name}", encoding="utf-8") as file:
-                    told = json.load(file)
+        for name in regular_files(directory):
+            # Another task may have replaced it, and a damaged one tells nothing.
+            with suppress(OSError, ValueError, StateError):
+                told = unsealed(content_of(f"{directory}/{name}"))
                 if told["version"] == self.version:
                     found[told["operator"]].append(told["seconds"])
         return {operator: tuple(seconds) for operator, seconds in found.items()}

@@ -10,6 +10,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.file_name import LONGEST
+from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.script import declared_text
 from ebbtide.errors import EbbtideError, QueryError, SourceError
 from ebbtide.sql.bound import Declared
@@ -27,7 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 class Definitions:
     """The catalog, with the texts that declared it, the DataFrames of sources, and the queries."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: AllowedPaths | None = None) -> None:
+        self.paths = paths or AllowedPaths()
         self.catalog = Catalog()
         self.texts: list[str] = []
         self._frames: dict[str, DataFrame] = {}
@@ -37,7 +40,7 @@ class Definitions:
 
     def declare(self, statement: Statement, declared: Declared) -> None:
         """Takes over what a statement has declared; files must be such as can be read."""
-        _check_files(statement)
+        _check_files(statement, self.paths)
         self.catalog = declared.catalog
         self.texts.append(statement.span.text)
 
@@ -121,18 +124,21 @@ class Definitions:
 
 def check_name(name: str) -> None:
     """Refuses what cannot name a query or a program: it names a directory, too."""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise QueryError(
-            "bad-name", f'"{name}" cannot name a query', hint="use letters, digits, _, - and ."
+            "bad-name",
+            f'"{name}" cannot name a query',
+            hint=f"use letters, digits, _, - and ., at most {LONGEST} of them",
         )
 
 
-def _check_files(statement: Statement) -> None:
+def _check_files(statement: Statement, paths: AllowedPaths) -> None:
     if isinstance(statement, CreateStream | CreateTable) and statement.files is not None:
         from ebbtide.spark.sources import check_files
 
         files = statement.files
         try:
+            paths.check(files.path, f'"{statement.name.text}"')
             source = FileSource(files.path, files.format.text, files.options)
             check_files(statement.name.text, source)
         except EbbtideError as error:

@@ -21,7 +21,9 @@ from ebbtide.core.declaration import (
     StreamDeclaration,
     TableDeclaration,
 )
+from ebbtide.core.file_name import file_name
 from ebbtide.core.time import duration, instant
+from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.arguments import late_of, zone_of
 from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.query import Query
@@ -51,7 +53,8 @@ class Engine:
     something runs; with ``transport="local"`` it needs no Spark and no Java, and takes rows that
     are fed by hand.  ``shards`` is the number of parts that state is cut into; it cannot be
     changed later.  ``clock`` is asked once a step by queries whose sources follow one.  ``log``
-    is a file for what a Spark that it starts has to say.
+    is a file for what a Spark that it starts has to say.  ``paths`` are the directories that SQL
+    may read and sinks may write, as far as ``EBBTIDE_ALLOWED_PATHS`` allows them.
     """
 
     def __init__(
@@ -64,15 +67,17 @@ class Engine:
         clock: Clock = system_clock,
         log: str | None = None,
         transport: str = "spark",
+        paths: Iterable[str | os.PathLike[str]] | None = None,
     ) -> None:
         if shards < 1:
             raise QueryError("bad-count", f"state needs at least one shard, not {shards}")
         self.location = os.path.abspath(location)
         self.shards = shards
-        self.zone = zone_of(zone or Config.from_environment().time_zone)
+        config = Config.from_environment()
+        self.zone = zone_of(zone or config.time_zone)
         self.clock = clock
         self.log = log
-        self.definitions = Definitions()
+        self.definitions = Definitions(AllowedPaths.of(config.allowed_paths, paths))
         self._transport, self._session = _known_transport(transport), spark
         self._runs: dict[str, Run] = {}
 
@@ -250,7 +255,7 @@ class Engine:
 
     def log_of(self, declaration: Declaration) -> FeedLog:
         """The log of a source that is fed by hand."""
-        return FeedLog(f"{self.location}/feed/{declaration.name.casefold()}.jsonl")
+        return FeedLog(f"{self.location}/feed/{file_name(declaration.name.casefold())}.jsonl")
 
     def _executed(self, statement: Statement) -> Any:
         with _placed(statement):

@@ -2,12 +2,12 @@
 
 Law: the file is a script; its queries are the program's views, in the order of their names in
 ``program.json``, and the other statements declare what they may read; binding them gives the plans
-that run.  So whoever finds the directory knows what its files say.
+that run.  So whoever finds the directory knows what its files say.  Its last line is a comment with
+the checksum of what is above it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,10 +26,12 @@ from ebbtide.sql.syntax import (
     Period,
     Progress,
 )
+from ebbtide.state.files import content_of, digest
 from ebbtide.store.files import replace
 from ebbtide.store.program import Identity
 
 FILE = "program.sql"
+_PROOF = "-- checksum "
 
 _NOWHERE = Span("", 0, 0)
 _UNSAID: dict[str, Any] = {
@@ -46,17 +48,18 @@ def write_script(root: str, declared: Iterable[str], queries: Iterable[str]) -> 
     """Keeps queries and the statements that declare their sources."""
     text = "".join(f"{statement.strip().rstrip(';')};\n" for statement in (*declared, *queries))
     path = f"{root}/{FILE}"
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return
-    replace(path, text)
+    content = f"{text}{_PROOF}{digest(text.encode())}\n".encode()
+    try:
+        if content_of(path) == content:
+            return
+    except FileNotFoundError:
+        pass
+    replace(path, content)
 
 
 def read_script(root: str) -> tuple[Catalog, dict[str, BoundQuery]]:
     """What was declared, and the views by their names."""
-    with open(f"{root}/{FILE}", encoding="utf-8") as file:
-        text = file.read()
+    text = _text(root)
     catalog, queries = Catalog(), []
     for statement in parse(text):
         bound = bind(statement, catalog)
@@ -66,12 +69,29 @@ def read_script(root: str) -> tuple[Catalog, dict[str, BoundQuery]]:
             queries.append(bound)
     identity = Identity.read(root)
     if identity is None or len(identity.views) != len(queries):
-        raise StateError(
-            "damaged-script",
-            f'"{root}/{FILE}" does not have the queries of its program',
-            hint="start the program again: it writes the file anew",
-        )
+        raise _damaged(root, "it does not have the queries of its program")
     return catalog, dict(zip(identity.views, queries, strict=True))
+
+
+def _text(root: str) -> str:
+    try:
+        text, found, proof = content_of(f"{root}/{FILE}").decode().rpartition(_PROOF)
+    except FileNotFoundError as error:
+        raise _damaged(root, "it is not there") from error
+    except UnicodeDecodeError as error:
+        raise _damaged(root, str(error)) from error
+    if not found or proof != f"{digest(text.encode())}\n":
+        raise _damaged(root, "its checksum does not match")
+    return text
+
+
+def _damaged(root: str, why: str) -> StateError:
+    return StateError(
+        "damaged-script",
+        f'"{root}/{FILE}" does not say what the program is',
+        detail=why,
+        hint="start the program again: it writes the file anew",
+    )
 
 
 def declared_text(declaration: Declaration) -> str:

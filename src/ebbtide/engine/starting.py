@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,7 @@ def started(
             )
     lowered = lower({query.name: query.analysis for query in queries})
     sinks = _sinks(sink, queries)
+    _check_paths(engine, sinks)
     with engine.host.binding(name):
         sources = _bound(engine, lowered)
         every = _asked(heartbeat)
@@ -104,6 +106,15 @@ def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, tuple[Sink, ...
     return {names[0]: sinks_of(given)}
 
 
+def _check_paths(engine: Engine, sinks: Mapping[str, tuple[Sink, ...]]) -> None:
+    """Holds that sinks with a path may write there."""
+    for view, its in sinks.items():
+        for sink in its:
+            path = getattr(sink, "path", None)
+            if isinstance(path, str | os.PathLike):
+                engine.definitions.paths.check(os.fspath(path), f'the sink of "{view}"')
+
+
 def _bound(engine: Engine, lowered: Lowered) -> _Sources:
     given = dict(lowered.given)
     sources = _Sources()
@@ -137,6 +148,7 @@ def _opened(
 ) -> Any:
     if files is None:
         raise SourceError("not-a-source", f'"{declaration.name}" has no files')
+    engine.definitions.paths.check(files.path, f'"{declaration.name}"')
     return engine.host.files(files, declaration, engine.zone.key, streaming)
 
 

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from ebbtide.core.file_name import file_name
 from ebbtide.errors import StateError
 from ebbtide.sinks import Sink, shown
-from ebbtide.store.files import replace
+from ebbtide.store.files import read_sealed, replace, sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +29,26 @@ class Delivery:
     @property
     def delivered(self) -> int:
         """The last step whose output all sinks have."""
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                return int(file.read())
-        except FileNotFoundError:
+        known = read_sealed(self._path, self._damaged)
+        if known is None:
             return -1
-        except ValueError as error:
+        step = known.get("step")
+        if not isinstance(step, int) or known.get("view") != self.view:
+            raise self._damaged("it is not that of this view")
+        return step
+
+    def check(self, latest: int) -> None:
+        """Refuses a state that is older than what sinks have: they would get steps in its place."""
+        known = self.delivered
+        if known > latest:
             raise StateError(
-                "damaged-delivery",
-                f'"{self._path}" does not say how far the sinks have come',
-                hint="write the number of the last step that they have into it",
-            ) from error
+                "delivery-ahead",
+                f'the sinks of "{self.view}" have step {known}, and the state is at '
+                f"{'no step' if latest < 0 else f'step {latest}'}",
+                detail=f"by {self._path}",
+                hint="restore the state that belongs to it, or remove that file once the sinks "
+                "have forgotten the steps since",
+            )
 
     def deliver(
         self,
@@ -57,11 +67,19 @@ class Delivery:
         for sink in wanting:
             with sinking(self.view, shown(sink), step):
                 sink.write(output, step)
-        replace(self._path, str(step))
+        replace(self._path, sealed({"view": self.view, "step": step}))
 
     @property
     def _path(self) -> str:
-        return f"{self.root}/delivered/{self.view}"
+        return f"{self.root}/delivered/{file_name(self.view)}"
+
+    def _damaged(self, why: str) -> StateError:
+        return StateError(
+            "damaged-delivery",
+            f'"{self._path}" does not say how far the sinks have come',
+            detail=why,
+            hint="remove it: the sinks get the last step again",
+        )
 
     def _wanting(self) -> list[Sink]:
         return [sink for sink in self.sinks if getattr(sink, "wants_rows", True)]

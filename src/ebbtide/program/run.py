@@ -89,6 +89,10 @@ class Run:
         try:
             self.claim.check(program.identity)
             self.claim.sweep()
+            latest = Journal(self.root).latest()
+            for delivery in self.deliveries.values():
+                if delivery.wants_rows:
+                    delivery.check(-1 if latest is None else latest.version)
         except BaseException:
             self.claim.release()
             raise

@@ -1,12 +1,12 @@
 """What views have emitted, as DataFrames.
 
 Law: ``changes`` are all changes of the steps; ``snapshot`` at an instant is their sum there.  The
-ends of the time line have no timestamp, so they are shown as NULL.
+ends of the time line have no timestamp, so they are shown as NULL.  Files are verified here, once
+in a process, before Spark reads them.
 """
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from ebbtide.core.admission import SHOWN_COLUMNS, UNUSED_COLUMNS
@@ -16,8 +16,9 @@ from ebbtide.core.types import IntervalType, TimestampType
 from ebbtide.spark.names import quoted
 from ebbtide.spark.session import listing_here
 from ebbtide.spark.types import spark_type
+from ebbtide.store.archive import Archive
 from ebbtide.store.journal import Journal
-from ebbtide.store.readers import View, missing_output
+from ebbtide.store.readers import View
 from ebbtide.store.record import StepRecord
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def changes(spark: SparkSession, view: View, since: int | None) -> DataFrame:
 
 def emitted(spark: SparkSession, view: View, record: StepRecord) -> DataFrame:
     """The changes of one step, as ``changes`` shows them."""
-    files = [f"{view.root}/{file}" for file in view.files(record)]
-    return _shown_changes(_read(spark, view.schema, files), view.schema)
+    return _shown_changes(_raw(spark, view, [record]), view.schema)
 
 
 def _shown_changes(raw: DataFrame, schema: Schema) -> DataFrame:
@@ -59,11 +59,9 @@ def snapshot(
 
 
 def _raw(spark: SparkSession, view: View, records: list[StepRecord]) -> DataFrame:
-    files = [file for record in records for file in view.files(record)]
-    for file in files:
-        if not os.path.exists(f"{view.root}/{file}"):
-            raise missing_output(view.root, file)
-    return _read(spark, view.schema, [f"{view.root}/{file}" for file in files])
+    archive = Archive(view.root)
+    files = [archive.verify(file) for record in records for file in view.files(record)]
+    return _read(spark, view.schema, files)
 
 
 def _read(spark: SparkSession, schema: Schema, files: list[str]) -> DataFrame:
@@ -86,7 +84,7 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
     found = None
     for query, root in roots.items():
         written = [file for record in Journal(root).entries() for file in record.unused]
-        files = [f"{root}/{file.file}" for file in written]
+        files = [Archive(root).verify(str(file.file)) for file in written]
         if files:
             step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
             with listing_here(spark):

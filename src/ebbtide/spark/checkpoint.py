@@ -10,7 +10,6 @@ Files and the heartbeat are named here; who gives DataFrames names them with Spa
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from dataclasses import asdict, dataclass
 from itertools import count
 
 from ebbtide.errors import StateError
-from ebbtide.store.files import replace
+from ebbtide.store.files import read_sealed, replace, sealed
 
 HEARTBEAT_NAME = "heartbeat_x_"
 """No source has this name: an escape has a number behind its x."""
@@ -74,7 +73,7 @@ def agreed(root: str, program: str, wanted: Mapping[str, Names]) -> CheckpointSo
         _check_frozen(program, known, now)
         agreement = CheckpointSources(False, {name: wanted[name] for name in known.sources})
     if agreement != known:
-        replace(f"{root}/{_FILE}", json.dumps(asdict(agreement), indent=1) + "\n")
+        replace(f"{root}/{_FILE}", sealed(asdict(agreement), indent=1))
     return agreement
 
 
@@ -94,21 +93,24 @@ def _all_named(sources: Mapping[str, Names]) -> bool:
 
 def _read(root: str) -> CheckpointSources | None:
     path = f"{root}/{_FILE}"
-    if not os.path.exists(path):
+
+    def damaged(why: str) -> StateError:
+        return StateError(
+            "damaged-program",
+            f'"{path}" cannot be read',
+            detail=why,
+            hint="restore the directory, or start under another name",
+        )
+
+    told = read_sealed(path, damaged)
+    if told is None:
         return None
     try:
-        with open(path, encoding="utf-8") as file:
-            told = json.load(file)
         return CheckpointSources(
             told["named"], {name: tuple(s) for name, s in told["sources"].items()}
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StateError(
-            "damaged-program",
-            f'"{path}" cannot be read',
-            detail=str(error).partition("\n")[0],
-            hint="restore the directory, or start under another name",
-        ) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise damaged(repr(error)) from error
 
 
 def _check_names(known: CheckpointSources, now: CheckpointSources) -> None:

@@ -12,20 +12,24 @@ Local files are memory-mapped, so reading costs what is looked at.
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Protocol
 
 import pyarrow as pa
 from pyarrow import fs
 
+from ebbtide.core.file_name import file_name
 from ebbtide.errors import StateError
+from ebbtide.state.files import created, digest, make_directory, regular_files, remove
 from ebbtide.state.open_files import Key, Opened, OpenedFiles, Prepare, identity
 
 TEMPORARY = ".tmp"
+_UNFINISHED = re.compile(rf"[0-9a-f]{{32}}\{TEMPORARY}")
+_SEGMENT = re.compile(r"(.+)-(\d+)-(\d+)-[0-9a-f]{32}", re.DOTALL)
 _OPEN_FILES = 1024
 _OPEN_BYTES = 1 << 28
 
@@ -72,7 +76,10 @@ class DirectoryStore:
         self.filesystem = filesystem or fs.LocalFileSystem()
         self.root = root.rstrip("/")
         self.sync = sync
-        self.filesystem.create_dir(self.root, recursive=True)
+        if self.is_local:
+            make_directory(self.root)
+        else:
+            self.filesystem.create_dir(self.root, recursive=True)
 
     def __repr__(self) -> str:
         return f"DirectoryStore({self.root!r})"
@@ -84,18 +91,24 @@ class DirectoryStore:
 
     def write(self, label: str, batch: Any) -> File:
         content = _serialised(batch)
-        checksum = sha256(content).hexdigest()[:32]
+        checksum = digest(content)
         name = f"{label}-{checksum}"
         temporary = f"{self.root}/{uuid.uuid4().hex}{TEMPORARY}"
-        with self.filesystem.open_output_stream(temporary) as stream:
-            stream.write(content)
-            if self.sync:
-                stream.flush()
-        if self.sync and self.is_local:
-            _sync(temporary)
+        self._write(temporary, content)
         self.filesystem.move(temporary, f"{self.root}/{name}")
         _OPENED.trust(self._key(name))
         return File(name, checksum, content.size)
+
+    def _write(self, path: str, content: Any) -> None:
+        if not self.is_local:
+            with self.filesystem.open_output_stream(path) as stream:
+                stream.write(content)
+            return
+        with created(path) as file:
+            file.write(content)
+            if self.sync:
+                file.flush()
+                os.fsync(file.fileno())
 
     def read(self, file: File, prepare: Prepare = identity) -> Any:
         key = self._key(file.name)
@@ -137,12 +150,17 @@ class DirectoryStore:
         )
 
     def names(self) -> set[str]:
+        if self.is_local:
+            return set(regular_files(self.root))
         found = self.filesystem.get_file_info(fs.FileSelector(self.root))
         return {info.base_name for info in found if info.type == fs.FileType.File}
 
     def delete(self, names: Iterable[str]) -> None:
         for name in sorted(names):
             self.forget(name)
+            if self.is_local:
+                remove(self.root, name)
+                continue
             try:
                 self.filesystem.delete_file(f"{self.root}/{name}")
             except FileNotFoundError:
@@ -189,12 +207,32 @@ class WriteScope:
     @property
     def label(self) -> str:
         """The beginning of the names of all files written here."""
-        return f"{self.operator}-{self.shard}-{self.version}"
+        return f"{file_name(self.operator)}-{self.shard}-{self.version}"
 
 
 def version_of(name: str) -> int:
     """The version in whose step a file was written."""
     return int(name.rsplit("-", 2)[1])
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentName:
+    """What the name of a segment says: the file name of its operator, its shard and version."""
+
+    operator: str
+    shard: int
+    version: int
+
+
+def segment_name(name: str) -> SegmentName | None:
+    """The parts of a segment's name; None if no step would have made it."""
+    found = _SEGMENT.fullmatch(name)
+    return SegmentName(found[1], int(found[2]), int(found[3])) if found else None
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a name is that of a segment that was never renamed."""
+    return _UNFINISHED.fullmatch(name) is not None
 
 
 def missing(name: str) -> StateError:
@@ -219,6 +257,11 @@ def damaged(name: str, why: str) -> StateError:
 _OPENED = OpenedFiles(_OPEN_FILES, _OPEN_BYTES)
 
 
+def forget_all() -> None:
+    """Lets go of every file, so that each is verified again, as in a new process."""
+    _OPENED.drop_all(lambda key: True)
+
+
 def _serialised(batch: Any) -> Any:
     # Room for the rows, for the schema twice, and for what frames them.
     room = pa.ipc.get_record_batch_size(batch) + 2 * batch.schema.serialize().size + 4096
@@ -232,14 +275,9 @@ def _serialised(batch: Any) -> Any:
 def _deserialised(file: File, content: Any, trusted: bool) -> Any:
     if content.size != file.bytes:
         raise damaged(file.name, f"it has {content.size} bytes instead of {file.bytes}")
-    if not trusted and sha256(content).hexdigest()[:32] != file.checksum:
+    if not trusted and digest(content) != file.checksum:
         raise damaged(file.name, "its checksum does not match")
-    return pa.ipc.open_file(pa.BufferReader(content)).get_batch(0)
-
-
-def _sync(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return pa.ipc.open_file(pa.BufferReader(content)).get_batch(0)
+    except pa.ArrowInvalid as error:  # one of our own, changed before we read it
+        raise damaged(file.name, str(error).partition("\n")[0]) from error

@@ -1,22 +1,29 @@
 """Files that people read: what views emitted in each step, and the rows that were not used.
 
 Law: a file is written whole under another name and renamed, and its name tells its content, so a
-repeated task writes the same file again.  Only files that a manifest names count.
+repeated task writes the same file again.  Only files that a manifest names count.  What is read has
+the checksum that stands in the name of its file.
 """
 
 from __future__ import annotations
 
 import os
-import uuid
-from contextlib import suppress
+import re
+from collections import OrderedDict
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ebbtide.errors import StateError
+from ebbtide.state.files import content_of, created, digest, make_directory, remove, usable
+from ebbtide.store.files import unfinished
 from ebbtide.store.manifest import Manifest
+
+_NAME = re.compile(r"\d+-(\d+)-([0-9a-f]{32})\.parquet")
+_MOST = 100_000
+_VERIFIED: OrderedDict[tuple[Any, ...], None] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +37,81 @@ class Archive:
         buffer = pa.BufferOutputStream()
         pq.write_table(table, buffer, compression="snappy")
         content = buffer.getvalue()
-        name = f"{shard}-{version}-{sha256(content).hexdigest()[:32]}.parquet"
+        name = f"{shard}-{version}-{digest(content)}.parquet"
         directory = f"{self.root}/{kind}"
-        os.makedirs(directory, exist_ok=True)
-        temporary = f"{directory}/.{uuid.uuid4().hex}.tmp"
-        with open(temporary, "wb") as file:
+        make_directory(directory)
+        temporary = unfinished(directory)
+        with created(temporary) as file:
             file.write(content)
-        os.replace(temporary, f"{directory}/{name}")
+        with usable(f"{directory}/{name}"):
+            os.replace(temporary, f"{directory}/{name}")
         return f"{kind}/{name}"
+
+    def content(self, file: str) -> bytes:
+        """The bytes of a file, verified."""
+        try:
+            content = content_of(self.path(file))
+        except FileNotFoundError as error:
+            raise missing_output(self.root, file) from error
+        name = _NAME.fullmatch(os.path.basename(file))
+        if name is None or digest(content) != name[2]:
+            raise damaged_output(self.root, file, "its checksum does not match")
+        return content
+
+    def verify(self, file: str) -> str:
+        """The path of a file, for those who read it themselves; verified once in a process."""
+        path = self.path(file)
+        key = path, _identity(path)
+        if key not in _VERIFIED:
+            self.content(file)
+            _VERIFIED[key] = None
+            if len(_VERIFIED) > _MOST:
+                _VERIFIED.popitem(last=False)
+        return path
 
     def forget(self, manifest: Manifest) -> None:
         """Removes the output of a step that was written for sinks alone."""
         if not manifest.record.kept:
             for written in (w for files in manifest.record.output.values() for w in files):
                 if written.file is not None:
-                    with suppress(FileNotFoundError):
-                        os.remove(self.path(written.file))
+                    directory, name = os.path.split(self.path(written.file))
+                    remove(directory, name)
 
     def path(self, file: str) -> str:
         """The full path of a file."""
         return f"{self.root}/{file}"
+
+
+def step_of(name: str) -> int | None:
+    """The step that has written a file of the archive; None if no step would have made its name."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def missing_output(root: str, file: str) -> StateError:
+    """The error of a file of the archive that is not there."""
+    return StateError(
+        "missing-output",
+        f'the file "{file}" of the archive is not there',
+        detail=f"below {root}",
+        hint="restore the directory, or run the query anew in another location",
+    )
+
+
+def damaged_output(root: str, file: str, why: str) -> StateError:
+    """The error of a file of the archive that is not what was written."""
+    return StateError(
+        "damaged-output",
+        f'the file "{file}" of the archive is damaged',
+        detail=f"{why}, below {root}",
+        hint="restore the directory, or run the query anew in another location",
+    )
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    """What changes when a file does; nothing for one that is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -1,12 +1,13 @@
 """The clock of a query: one reading for each step.
 
 Law: a step that is repeated after a crash sees the reading of its first try, for the reading is on
-disk before the step begins.  Queries whose sources say nothing about a clock read none.
+disk before the step begins, with its checksum.  Queries whose sources say nothing about a clock
+read none.
 """
 
 from __future__ import annotations
 
-import os
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,9 +15,13 @@ from typing import TypeAlias
 
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.time import Instant
-from ebbtide.store.files import replace
+from ebbtide.errors import StateError
+from ebbtide.state.files import regular_files, remove
+from ebbtide.store.files import read_sealed, replace, sealed
 
 Clock: TypeAlias = Callable[[], Instant]
+
+_NAME = re.compile(r"\d{12}")
 
 
 def system_clock() -> Instant:
@@ -37,19 +42,30 @@ class Readings:
 
     def of(self, version: int, clock: Clock) -> Instant:
         """The reading of a step; the clock is asked once for each version."""
-        directory = f"{self.root}/clock"
-        final = f"{directory}/{version:012d}"
-        if os.path.exists(final):
-            with open(final, encoding="utf-8") as file:
-                return int(file.read())
+        final = f"{self.root}/clock/{version:012d}"
+
+        def damaged(why: str) -> StateError:
+            return StateError(
+                "damaged-clock",
+                f'"{final}" does not say what the clock was at step {version}',
+                detail=why,
+                hint="restore it; if the step has told nobody anything, remove it: it is read anew",
+            )
+
+        known = read_sealed(final, damaged)
+        if known is not None:
+            try:
+                return int(known["reading"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise damaged(repr(error)) from error
         reading = clock()
-        replace(final, str(reading))
+        replace(final, sealed({"step": version, "reading": reading}))
         self._forget(version)
         return reading
 
     def _forget(self, version: int) -> None:
         """Removes the readings of steps that cannot be repeated any more."""
         directory = f"{self.root}/clock"
-        for name in os.listdir(directory):
-            if not name.isdigit() or int(name) < version - 1:
-                os.remove(f"{directory}/{name}")
+        for name in regular_files(directory):
+            if _NAME.fullmatch(name) and int(name) < version - 1:
+                remove(directory, name)

@@ -2,6 +2,10 @@
 
 Law: what was fed is in the log before any step uses it, in the order in which it was fed; a step
 takes a part of the log, from where the step before it ended.
+
+Each addition ends with a line that proves it and all before it, and a file beside the log says how
+far it has come: rows that are changed, exchanged or cut off are told.  An addition counts from when
+that file has it, so what a crash has left of one does not.
 """
 
 from __future__ import annotations
@@ -9,7 +13,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -32,12 +37,15 @@ from ebbtide.core.types import (
     admits,
 )
 from ebbtide.core.values import Row, Value, normalise
-from ebbtide.errors import QueryError
+from ebbtide.errors import QueryError, StateError
 from ebbtide.sql.catalog import near
+from ebbtide.state.files import content_of, digest, make_directory, opened_for_update
+from ebbtide.store.files import read_sealed, replace, sealed
 
 Fed: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
-_ENDED = b"\n\n"
+_END = re.compile(rb'(?m)^\{"end": "([0-9a-f]{32})"\}\n')
+_END_BYTES = 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,53 +65,143 @@ class Advance:
 
 
 @dataclass(frozen=True, slots=True)
+class _Mark:
+    """A place in a log at which an addition ends, and what proves all before it."""
+
+    size: int = 0
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FeedLog:
     """The log of one source: a file to which lines are added, below the engine's directory.
 
-    Positions are those of bytes, so a step reads only what came after the one before it.  An empty
-    line ends what was added at once; what a crash has left without one does not count.
+    Positions are those of bytes, so a step reads only what came after the one before it.
     """
 
     path: str
 
     def append(self, entries: Iterable[FedRow | Advance]) -> None:
         """Adds entries at the end, all of them or none."""
-        lines = "".join(f"{_written(entry)}\n" for entry in entries)
+        lines = "".join(f"{_written(entry)}\n" for entry in entries).encode()
         if not lines:
             return
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        with open(self.path, "ab") as file:
+        make_directory(os.path.dirname(self.path))
+        with opened_for_update(self.path) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            file.truncate(self._end())
-            file.write(f"{lines}\n".encode())
+            before = self._last()
+            after = _after(before, lines)
+            file.truncate(before.size)
+            file.seek(before.size)
+            file.write(lines + _end_line(after.link))
             file.flush()
             os.fsync(file.fileno())
+            replace(self._mark_path, sealed({"size": after.size, "link": after.link}))
 
     def read(self, position: int) -> tuple[list[tuple[int, FedRow | Advance]], int]:
         """The entries from a position on, with their own positions, and where they end."""
-        try:
-            with open(self.path, "rb") as file:
-                file.seek(position)
-                whole, ended, _ = file.read().rpartition(_ENDED)
-        except FileNotFoundError:
-            return [], position
-        found, place = [], position
-        for line in whole.split(b"\n") if ended else ():
-            if line:
-                found.append((place, _read(line)))
-            place += len(line) + 1
-        return found, position + len(whole) + len(ended)
+        found: list[tuple[int, FedRow | Advance]] = []
+        place = position
+        for mark, lines in self._additions(position):
+            for line in lines.splitlines(keepends=True):
+                found.append((place, self._entry(line)))
+                place += len(line)
+            place = mark.size
+        return found, place
 
-    def _end(self) -> int:
-        """Where the last whole addition ends."""
-        with open(self.path, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - len(_ENDED)))
-            if size == 0 or file.read() == _ENDED:
-                return size
-            file.seek(0)
-            whole, ended, _ = file.read().rpartition(_ENDED)
-            return len(whole) + len(ended)
+    def _entry(self, line: bytes) -> FedRow | Advance:
+        try:
+            return _read(line)
+        except (ValueError, KeyError, TypeError, ArithmeticError) as error:
+            raise self._damaged(f"a line cannot be read: {error!r}") from error
+
+    def _last(self) -> _Mark:
+        """Where the last addition ends."""
+        told = self._mark()
+        if told is None:
+            *_, (last, _) = ((_Mark(), b""), *self._additions(0))
+            return last
+        if self._tail(told.size) != told.link:
+            raise self._damaged("its end is not what was added last")
+        return told
+
+    def _additions(self, position: int) -> Iterator[tuple[_Mark, bytes]]:
+        """The additions from a position on: where each ends, and its lines."""
+        told = self._mark()
+        before = _Mark(position, self._tail(position))
+        least = position if told is None else told.size
+        try:
+            content = content_of(self.path, position)
+        except FileNotFoundError as error:
+            if position or least:
+                raise self._damaged("it is not there") from error
+            return
+        start = 0
+        for end in _END.finditer(content):
+            lines = content[start : end.start()]
+            mark = _after(before, lines)
+            if mark.link != end[1].decode():
+                break
+            if told is not None and mark.size > told.size:
+                break
+            yield mark, lines
+            before, start = mark, end.end()
+        if before.size != least and told is not None:
+            raise self._damaged(f"what was added after its first {before.size} bytes is not there")
+        if told is not None and before.link != told.link:
+            raise self._damaged("its end is not what was added last")
+
+    def _tail(self, position: int) -> str:
+        """What proves the log up to a position at which an addition ended."""
+        if not position:
+            return ""
+        try:
+            end = _END.match(content_of(self.path, position - _END_BYTES, _END_BYTES))
+        except FileNotFoundError:
+            raise self._damaged("it is not there") from None
+        if end is None:
+            raise self._damaged(f"no addition ends at its byte {position}, where a step ended")
+        return end[1].decode()
+
+    @property
+    def _mark_path(self) -> str:
+        return f"{self.path.removesuffix('.jsonl')}.end"
+
+    def _mark(self) -> _Mark | None:
+        """How far the log had come when rows were last added; None if nobody knows."""
+
+        def damaged(why: str) -> StateError:
+            return StateError(
+                "damaged-feed",
+                f'"{self._mark_path}" does not say how far its log has come',
+                detail=why,
+                hint=f"restore it; if {self.path} is whole, remove it: the next rows write it anew",
+            )
+
+        known = read_sealed(self._mark_path, damaged)
+        if known is None:
+            return None
+        try:
+            return _Mark(int(known["size"]), str(known["link"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise damaged(repr(error)) from error
+
+    def _damaged(self, why: str) -> StateError:
+        return StateError(
+            "damaged-feed",
+            f'the log "{self.path}" has lost rows that were fed',
+            detail=why,
+            hint="restore the location, or feed them again in another one",
+        )
+
+
+def _after(before: _Mark, lines: bytes) -> _Mark:
+    link = digest(before.link.encode() + lines)
+    return _Mark(before.size + len(lines) + _END_BYTES, link)
+
+
+def _end_line(link: str) -> bytes:
+    return b'{"end": "%s"}\n' % link.encode()
 
 
 def fed_rows(

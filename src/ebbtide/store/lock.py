@@ -1,32 +1,50 @@
 """A run's hold on the directory of its program.
 
 Law: one run at a time has a program's directory; it belongs to the same program in the same number
-of shards as before; and what a crash left there, and no manifest names, is gone before the first
-step.  The claim ends with the run, or with its process.
+of shards as before; and what a crash left there of a step that was not committed is gone before the
+first step.  Nothing is removed on doubt: where a part of the history is lost, where a file is
+one that no step would have made, or behind a link.  The claim ends with the run, or its process.
 """
 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
+from dataclasses import dataclass, field
+from typing import IO
 
 from ebbtide.errors import StateError
+from ebbtide.state.files import (
+    directories,
+    make_directory,
+    opened_for_update,
+    other_files,
+    regular_files,
+    remove,
+)
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store.archive import step_of
 from ebbtide.store.files import is_unfinished
 from ebbtide.store.journal import Journal
-from ebbtide.store.manifest import Manifests
-from ebbtide.store.program import Identity
+from ebbtide.store.manifest import Manifests, missing_version
+from ebbtide.store.program import FILE, Identity
 from ebbtide.store.record import StepRecord
+
+_LOG = logging.getLogger("ebbtide")
+_PLAIN = ("journal", "delivered", "clock", "timings")
+_DIRECTORIES = ("state", *_PLAIN, "output", "unused", "checkpoint")
 
 
 class Claim:
     """The lock on a program's directory, held until it is released."""
 
     def __init__(self, root: str, name: str) -> None:
-        os.makedirs(root, exist_ok=True)
+        self._lock: IO[bytes] | None = None
+        make_directory(root)
         self.root = root
         self.name = name
-        self._lock: int | None = os.open(f"{root}/lock", os.O_RDWR | os.O_CREAT, 0o644)
+        self._lock = opened_for_update(f"{root}/lock")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -41,7 +59,7 @@ class Claim:
     def release(self) -> None:
         """Lets another run have the directory."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     def __del__(self) -> None:
@@ -51,6 +69,12 @@ class Claim:
         """Holds that the directory is this program's, and makes it so if it is nobody's yet."""
         known = Identity.read(self.root)
         if known is None:
+            if Journal(self.root).latest() is not None:
+                raise StateError(
+                    "damaged-program",
+                    f'"{self.root}/{FILE}" is not there, and there is state of some program',
+                    hint="restore the directory, or start under another name",
+                )
             wanted.write(self.root)
         elif known != wanted:
             raise self._difference(known, wanted)
@@ -81,10 +105,12 @@ class Claim:
         )
 
     def sweep(self) -> set[str]:
-        """Removes what no manifest names, and gives the names; called before the first step."""
-        orphans: set[str] = set()
-        if os.path.isdir(f"{self.root}/state"):
-            orphans |= Manifests(DirectoryStore(f"{self.root}/state")).sweep()
+        """Removes what a step left that was not committed, and gives the names.
+
+        Called before the first step.  Nothing is removed unless the history is whole, and only
+        regular files that a step would have made; whatever else is there is told and left alone.
+        """
+        self._refuse_links()
         journal = Journal(self.root)
         named: set[str] = set()
         for record in journal.entries():
@@ -92,16 +118,62 @@ class Claim:
         latest = journal.latest()
         if latest is not None:
             named |= set(latest.record.files())
-        for directory, _, files in os.walk(self.root):
-            below = os.path.relpath(directory, self.root)
-            archived = below.split(os.sep)[0] in ("output", "unused")
-            for name in files:
-                file = os.path.normpath(f"{below}/{name}")
-                unknown = archived and file not in named
-                if unknown or (is_unfinished(name) and not below.startswith("checkpoint")):
-                    os.remove(f"{self.root}/{file}")
-                    orphans.add(file)
-        return orphans
+        found = self._orphans(named, -1 if latest is None else latest.version)
+        swept: set[str] = set()
+        if os.path.isdir(f"{self.root}/state"):
+            manifests = Manifests(DirectoryStore(f"{self.root}/state"))
+            swept = manifests.sweep()
+            found.strange.extend(f"state/{name}" for name in sorted(manifests.strangers()))
+        for file in found.orphans:
+            directory, name = os.path.split(f"{self.root}/{file}")
+            remove(directory, name)
+        for file in found.strange:
+            _LOG.warning('"%s/%s" is no file of Ebbtide, and is left alone', self.root, file)
+        return swept | set(found.orphans)
+
+    def _refuse_links(self) -> None:
+        """What stands behind a link is not ours, to write there or to remove."""
+        for directory in (*_DIRECTORIES, *(f"output/{n}" for n in _names(f"{self.root}/output"))):
+            if os.path.islink(f"{self.root}/{directory}"):
+                raise StateError(
+                    "linked-directory",
+                    f'"{self.root}/{directory}" is a symbolic link',
+                    detail=f"to {os.readlink(f'{self.root}/{directory}')}",
+                    hint="put the directory itself there; a whole location may lie behind a link",
+                )
+
+    def _orphans(self, named: set[str], last: int) -> _Found:
+        """What no committed step has written; the files of a step are known by their names."""
+        views = [f"output/{view}" for view in directories(f"{self.root}/output")]
+        found = _Found()
+        for below in ("", *_PLAIN, "unused", "output", *views):
+            place = f"{self.root}/{below}" if below else self.root
+            for name in regular_files(place):
+                file = f"{below}/{name}" if below else name
+                step = step_of(name) if below == "unused" or below in views else None
+                if is_unfinished(name):
+                    found.orphans.append(file)
+                elif step is not None and step > last + 1:
+                    raise missing_version(f"{self.root}/state", step - 1)
+                elif step is not None and file not in named:
+                    found.orphans.append(file)
+                elif below.partition("/")[0] in ("output", "unused") and step is None:
+                    found.strange.append(file)
+            if below:
+                found.strange.extend(f"{below}/{name}" for name in other_files(place))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Files below a program's directory: those of no committed step, and those of nobody."""
+
+    orphans: list[str] = field(default_factory=list)
+    strange: list[str] = field(default_factory=list)
+
+
+def _names(directory: str) -> list[str]:
+    return os.listdir(directory) if os.path.isdir(directory) else []
 
 
 def _unused(record: StepRecord) -> set[str]:

@@ -2,8 +2,12 @@
 
 Law: a version exists iff its manifest does.  A manifest is written whole, under another name,
 synced and renamed; it is never replaced by a different one.  Segments that a version no longer
-uses are removed when the next version starts, for until then its batch may be repeated; files
-that no manifest names are removed between steps only, when no task can be writing them.
+uses are removed when the next version starts, for until then its batch may be repeated.  Files of
+a step that was not committed, and those that a step has merged again, are removed between steps
+only, when no task can be writing them; a file that no step would have made is left alone.
+
+Each manifest names the journal's entry of the step before it by its checksum, so the entries are a
+chain that the latest manifest holds.
 """
 
 from __future__ import annotations
@@ -16,12 +20,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from ebbtide.core.file_name import file_name
 from ebbtide.errors import StateError
-from ebbtide.state.store import DirectoryStore
-from ebbtide.store.files import replace
+from ebbtide.state.store import DirectoryStore, is_unfinished, segment_name
+from ebbtide.store.files import replace, seal
 from ebbtide.store.record import StepRecord
 
-FORMAT = 2
+FORMAT = 3
 _NAME = re.compile(r"manifest-(\d{12})\.json")
 
 
@@ -30,7 +35,8 @@ class Manifest:
     """One version: which segments hold the state, how far time has come, what was said.
 
     ``areas`` has, for each operator and shard, the described SweepAreas (``SweepArea.describe``);
-    ``record`` says what the step took in and gave out.  All of it is JSON.
+    ``record`` says what the step took in and gave out; ``before`` is the checksum of the journal's
+    entry of the step before.  All of it is JSON.
     """
 
     version: int
@@ -39,6 +45,17 @@ class Manifest:
     frontiers: Mapping[str, Any] = field(default_factory=dict)
     clock: int | None = None
     record: StepRecord = field(default_factory=lambda: StepRecord(-1))
+    before: str = ""
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What the journal says of the step."""
+        return {"before": self.before, "record": self.record.to_json()}
+
+    @property
+    def link(self) -> str:
+        """The checksum of the journal's entry: what the next manifest names."""
+        return seal(self.entry)
 
     def segments(self) -> set[str]:
         """The names of all segments that the version needs."""
@@ -57,6 +74,7 @@ class Manifest:
                 "frontiers": dict(self.frontiers),
                 "clock": self.clock,
                 "record": self.record.to_json(),
+                "before": self.before,
             }
         )
         return _text({"checksum": _checksum(body), "manifest": body}) + "\n"
@@ -70,8 +88,8 @@ class Manifest:
             if outer["checksum"] != _checksum(body):
                 raise ValueError("its checksum does not match")
             values = json.loads(body)
-        except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(name, str(error)) from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise _damaged(name, str(error).partition("\n")[0]) from error
         if values["format"] != FORMAT:
             raise StateError(
                 "other-format",
@@ -89,6 +107,7 @@ class Manifest:
             frontiers=values["frontiers"],
             clock=values["clock"],
             record=StepRecord.from_json(values["record"]),
+            before=values["before"],
         )
 
 
@@ -107,8 +126,11 @@ class Manifests:
         """The manifest of a version."""
         text = self._text(name_of(version))
         if text is None:
-            raise StateError("missing-version", f"there is no version {version} of the state")
-        return Manifest.from_json(text, name_of(version))
+            raise missing_version(self.store.root, version)
+        manifest = Manifest.from_json(text, name_of(version))
+        if manifest.version != version:
+            raise _damaged(name_of(version), f"it is that of version {manifest.version}")
+        return manifest
 
     def latest(self) -> Manifest | None:
         """The manifest of the last version, or None before the first."""
@@ -132,7 +154,8 @@ class Manifests:
     def start(self, version: int) -> None:
         """Called when a version's step starts: removes what only older versions used.
 
-        The version before it stays, with its segments: its batch is committed by now.
+        The version before it stays, with its segments: its batch is committed by now.  Of a
+        damaged one nothing is removed, for nobody knows what it named.
         """
         versions = self.versions()
         older = [v for v in versions if v < version]
@@ -141,18 +164,47 @@ class Manifests:
         last = self.load(older[-1])
         used = last.segments()
         for old in older[:-1]:
-            unused = self.load(old).segments() - used
+            try:
+                unused = self.load(old).segments() - used
+            except StateError:
+                continue
             self.store.delete(unused)
             self.store.delete([name_of(old)])
 
     def sweep(self) -> set[str]:
-        """Removes files that no manifest names, and gives their names; only between steps."""
-        used: set[str] = set()
-        for version in self.versions():
-            used |= self.load(version).segments() | {name_of(version)}
-        orphans = self.store.names() - used
+        """Removes what a step has left that no later one needs; only between steps.
+
+        It gives the names.  Files that a step would have made are those of operators in a shard:
+        of the step that was not committed, or of the last one if its manifest does not name them.
+        """
+        orphans = self.orphans()
         self.store.delete(orphans)
         return orphans
+
+    def orphans(self) -> set[str]:
+        """The names of what ``sweep`` removes."""
+        latest = self.latest()
+        last = -1 if latest is None else latest.version
+        used = set() if latest is None else latest.segments()
+        operators = None if latest is None else set(map(file_name, latest.areas))
+        found: set[str] = set()
+        for name in self.store.names() - used:
+            made = segment_name(name)
+            if is_unfinished(name):
+                found.add(name)
+            elif made is None or (operators is not None and made.operator not in operators):
+                continue
+            elif made.version > last + 1:
+                raise missing_version(self.store.root, made.version - 1)
+            elif made.version >= last and (latest is None or made.shard < latest.shards):
+                found.add(name)
+        return found
+
+    def strangers(self) -> set[str]:
+        """The names of files that no step would have made."""
+        names = self.store.names()
+        ours = {n for n in names if _NAME.fullmatch(n) or is_unfinished(n) or segment_name(n)}
+        return names - ours
 
     def missing(self, manifest: Manifest) -> set[str]:
         """The segments that a manifest names and that are not there."""
@@ -164,7 +216,7 @@ class Manifests:
                 return str(stream.read().decode("utf-8"))
         except FileNotFoundError:
             return None
-        except UnicodeDecodeError as error:
+        except (UnicodeDecodeError, OSError) as error:
             raise _damaged(name, str(error)) from error
 
     def _write(self, name: str, text: str) -> None:
@@ -176,6 +228,16 @@ class Manifests:
         with self.store.filesystem.open_output_stream(temporary) as stream:
             stream.write(text.encode("utf-8"))
         self.store.filesystem.move(temporary, final)
+
+
+def missing_version(root: str, version: int) -> StateError:
+    """The error of a manifest that is not there."""
+    return StateError(
+        "missing-version",
+        f"there is no version {version} of the state",
+        detail=f"{root}/{name_of(version)} is not there",
+        hint="restore the directory, or start the query anew under another name",
+    )
 
 
 def name_of(version: int) -> str:

@@ -1,7 +1,7 @@
 """What a program's directory belongs to: its views, its sources and how its state is cut.
 
 Law: a directory is one program's for good.  What identifies it is written as text that has a
-format: SQL for views, and JSON for the declarations of sources.
+format: SQL for views, and JSON for the declarations of sources, with a checksum.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from enum import Enum
 from typing import Any
 
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.file_name import file_name
 from ebbtide.core.types import Type
 from ebbtide.errors import StateError
-from ebbtide.store.files import replace
+from ebbtide.state.files import content_of
+from ebbtide.store.files import read_sealed, replace, sealed
 
-FORMAT = 2
+FORMAT = 3
 FILE = "program.json"
 
 
@@ -43,31 +45,48 @@ class Identity:
     def write(self, root: str) -> None:
         """Makes a directory this program's."""
         told = {"format": FORMAT, **{f.name: getattr(self, f.name) for f in fields(self)}}
-        replace(f"{root}/{FILE}", json.dumps(told, indent=1) + "\n")
+        replace(f"{root}/{FILE}", sealed(told, indent=1))
 
     @staticmethod
     def read(root: str) -> Identity | None:
         """The program that a directory belongs to, if it belongs to one."""
         path = f"{root}/{FILE}"
-        if not os.path.exists(path):
-            return None
-        try:
-            with open(path, encoding="utf-8") as file:
-                told = json.load(file)
-            if told["format"] == FORMAT:
-                return Identity(*(told[f.name] for f in fields(Identity)))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StateError(
+
+        def damaged(why: str) -> StateError:
+            return StateError(
                 "damaged-program",
                 f'"{path}" cannot be read',
-                detail=str(error).partition("\n")[0],
+                detail=why,
                 hint="restore the directory, or start under another name",
-            ) from error
+            )
+
+        older = _format_without_checksum(path)
+        told: dict[str, Any] | None = {"format": older} if older else read_sealed(path, damaged)
+        if told is None:
+            return None
+        if told.get("format") == FORMAT:
+            try:
+                return Identity(*(told[f.name] for f in fields(Identity)))
+            except (KeyError, TypeError) as error:
+                raise damaged(repr(error)) from error
+        if not isinstance(told.get("format"), int):
+            raise damaged("it has no format")
         raise StateError(
             "other-format",
             f'"{root}" is of format {told["format"]}, and this is format {FORMAT}',
             hint="go on with the release that wrote it, or start under another name",
         )
+
+
+def _format_without_checksum(path: str) -> int | None:
+    """The format of a file that an older release wrote, which had no checksums."""
+    try:
+        told = json.loads(content_of(path))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or "checksum" in told or told.get("format") not in (1, 2):
+        return None
+    return int(told["format"])
 
 
 def described(value: Any) -> Any:
@@ -89,9 +108,9 @@ def program_names(location: str) -> list[str]:
     """The names of the programs that have run in a location."""
     programs = os.path.join(location, "programs")
     found = os.listdir(programs) if os.path.isdir(programs) else []
-    return sorted(name for name in found if os.path.exists(f"{programs}/{name}/{FILE}"))
+    return sorted(name for name in found if os.path.lexists(f"{programs}/{name}/{FILE}"))
 
 
 def root_of_program(location: str, name: str) -> str:
     """The directory of a program."""
-    return os.path.join(location, "programs", name)
+    return os.path.join(location, "programs", file_name(name))

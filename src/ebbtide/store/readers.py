@@ -3,12 +3,12 @@
 Law: the answers are those of ``spark.answers``, as DataFrames there: ``changes`` are all
 changes of the steps that were kept, ``snapshot`` at an instant is their sum there, ``unused`` are
 the rows that counted for nothing, net of what was taken back.  Reading takes no lock: what a step
-has committed is there, and nothing else is looked at.
+has committed is there, and nothing else is looked at.  A file is read once, verified, and parsed
+from memory.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,12 +23,16 @@ from ebbtide.core.change import Change
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key
-from ebbtide.errors import QueryError, StateError
+from ebbtide.errors import QueryError
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net, to_changes, with_times
 from ebbtide.state.columns import ints
 from ebbtide.state.types import arrow_type
+from ebbtide.store.archive import Archive, damaged_output
 from ebbtide.store.journal import Journal
 from ebbtide.store.record import StepRecord
+
+MOST_COPIES = 1 << 26
+"""An answer of more rows than this is too large for a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,15 @@ class View:
         table = concat(read, _layout(self.schema))
         start, end = (np.full(table.num_rows, t, np.int64) for t in (NEG_INF, INF))
         netted = net(with_times(table, start, end, ints(table, DIFF)))
+        counts = ints(netted, DIFF)
+        copies = int(counts[counts > 0].sum(dtype=np.float64))
+        if copies > MOST_COPIES:
+            raise QueryError(
+                "too-many-rows",
+                f'the answer of "{self.name}" has about {copies:,} rows, equal ones counted',
+                detail=f"at most {MOST_COPIES:,} are shown",
+                hint="SELECT DISTINCT, or count equal rows with GROUP BY",
+            )
         found = ((change.row, change.diff) for change in to_changes(netted))
         rows = [row for row, count in found for _ in range(count)]
         return sorted(rows, key=row_key)
@@ -112,32 +125,14 @@ def _read(root: str, file: str, schema: Schema, filters: Any = None) -> Any:
 
 
 def _table(root: str, file: str, filters: Any = None) -> Any:
-    path = os.path.join(root, file)
+    content = Archive(root).content(file)
     try:
-        return pq.ParquetFile(path).read() if filters is None else _filtered(path, filters)
-    except FileNotFoundError as error:
-        raise missing_output(root, file) from error
+        source = pa.BufferReader(content)
+        if filters is None:
+            return pq.ParquetFile(source).read()
+        return pq.read_table(source, filters=filters, partitioning=None)
     except (OSError, pa.ArrowInvalid) as error:
-        raise StateError(
-            "damaged-output",
-            f'the file "{file}" of the archive cannot be read',
-            detail=str(error).splitlines()[0],
-            hint="restore the directory, or run the query anew in another location",
-        ) from error
-
-
-def missing_output(root: str, file: str) -> StateError:
-    """The error of a file of the archive that is not there."""
-    return StateError(
-        "missing-output",
-        f'the file "{file}" of the archive is not there',
-        detail=f"below {root}",
-        hint="restore the directory, or run the query anew in another location",
-    )
-
-
-def _filtered(path: str, filters: Any) -> Any:
-    return pq.read_table(path, filters=filters, partitioning=None)
+        raise damaged_output(root, file, str(error).splitlines()[0]) from error
 
 
 def _layout(schema: Schema) -> Any:

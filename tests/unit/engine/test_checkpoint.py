@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ebbtide.errors import StateError
 from ebbtide.spark.checkpoint import HEARTBEAT_NAME, CheckpointSources, Names, agreed, source_name
+from ebbtide.store.files import sealed
 
 FILES: dict[str, Names] = {"l": ("l",), "r": ("r",)}
 MIXED: dict[str, Names] = {"l": ("l",), "events": (None,)}
@@ -88,7 +89,8 @@ def test_one_name_for_two_freezes_or_is_refused(tmp_path: Path) -> None:
     both: dict[str, Names] = {"a": ("e",), "b": ("e",)}
     assert not agreed(str(tmp_path), "q", both).named
     begun(tmp_path / "named")
-    (tmp_path / "named/sources.json").write_text('{"named": true, "sources": {"a": ["e"]}}')
+    text = sealed({"named": True, "sources": {"a": ["e"]}})
+    (tmp_path / "named/sources.json").write_text(text)
     assert refused(tmp_path / "named", both).code == "source-renamed"
 
 
@@ -104,5 +106,6 @@ def test_a_checkpoint_older_than_names_goes_by_order(tmp_path: Path) -> None:
 
 def test_a_damaged_record_is_told(tmp_path: Path) -> None:
     begun(tmp_path)
-    (tmp_path / "sources.json").write_text('{"named": true, "sources": ["l"]}', encoding="utf-8")
-    assert refused(tmp_path, FILES).code == "damaged-program"
+    for text in (sealed({"named": True, "sources": ["l"]}), '{"named": true, "sources": {}}', "["):
+        (tmp_path / "sources.json").write_text(text, encoding="utf-8")
+        assert refused(tmp_path, FILES).code == "damaged-program"

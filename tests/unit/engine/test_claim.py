@@ -12,11 +12,12 @@ from ebbtide.store.lock import Claim
 from ebbtide.store.manifest import Manifest, Manifests
 from ebbtide.store.record import StepRecord, WrittenFile
 
+HASH = "0a" * 16
 STEP = StepRecord(
     version=0,
     nows={"q": 5},
-    output={"q": (WrittenFile("output/q/0-0-ab.parquet", 1),)},
-    unused=(WrittenFile("unused/0-0-cd.parquet", 1),),
+    output={"q": (WrittenFile(f"output/q/0-0-{HASH}.parquet", 1),)},
+    unused=(WrittenFile(f"unused/0-0-{HASH}.parquet", 1),),
 )
 
 
@@ -29,27 +30,30 @@ def put(root: Path, *names: str) -> set[str]:
 
 def test_what_a_crash_left_is_gone_and_nothing_else(tmp_path: Path) -> None:
     claim = Claim(str(tmp_path), "q")
-    Manifests(DirectoryStore(f"{tmp_path}/state")).commit(Manifest(0, 1, record=STEP))
+    Manifests(DirectoryStore(f"{tmp_path}/state")).commit(
+        Manifest(0, 1, {"join1": ((),)}, record=STEP)
+    )
     kept = put(
         tmp_path,
-        "output/q/0-0-ab.parquet",
-        "unused/0-0-cd.parquet",
+        f"output/q/0-0-{HASH}.parquet",
+        f"unused/0-0-{HASH}.parquet",
         "timings/join1-0.json",
         "clock/000000000000",
         "checkpoint/.metadata.crc",
         "program.json",
     )
-    put(tmp_path, "state/join1-0-1-ef", "state/12.tmp")
+    put(tmp_path, f"state/join1-0-1-{HASH}", f"state/{HASH}.tmp")
     left = put(
         tmp_path,
-        "output/q/0-1-ab.parquet",
-        "unused/.34.tmp",
-        "journal/.56.tmp",
-        "timings/.78.tmp",
-        "clock/.9a.tmp",
-        ".bc.tmp",
+        f"output/q/0-1-{HASH}.parquet",
+        f"output/q/1-0-{HASH}.parquet",
+        f"unused/.{HASH}.tmp",
+        f"journal/.{HASH}.tmp",
+        f"timings/.{HASH}.tmp",
+        f"clock/.{HASH}.tmp",
+        f".{HASH}.tmp",
     )
-    assert claim.sweep() == left | {"join1-0-1-ef", "12.tmp"}
+    assert claim.sweep() == left | {f"join1-0-1-{HASH}", f"{HASH}.tmp"}
     assert claim.sweep() == set()
     assert all((tmp_path / name).exists() for name in kept)
     assert not any((tmp_path / name).exists() for name in left)

@@ -88,10 +88,44 @@ def test_a_segment_that_is_still_used_stays(manifests: Manifests) -> None:
 def test_orphans_are_swept_and_nothing_else(manifests: Manifests) -> None:
     manifests.commit(version(manifests, 0, 1))
     orphan = version(manifests, 1, 2).segments()
-    (Path(manifests.store.root) / "0123.tmp").write_bytes(b"half")
-    assert manifests.sweep() == orphan | {"0123.tmp"}
+    half = f"{'0a' * 16}.tmp"
+    (Path(manifests.store.root) / half).write_bytes(b"half")
+    assert manifests.sweep() == orphan | {half}
     assert manifests.sweep() == set()
     assert not manifests.missing(manifests.load(0))
+
+
+def test_what_no_step_would_have_made_is_left_alone(manifests: Manifests) -> None:
+    manifests.commit(version(manifests, 5, 1))
+    proof = "0a" * 16
+    strange = {"notes.txt", "0123.tmp", f"other-0-6-{proof}", f"join-1-6-{proof}", "join-0-6-0a"}
+    released = {f"join-0-4-{proof}"}
+    for name in strange | released:
+        (Path(manifests.store.root) / name).write_bytes(b"some")
+    (Path(manifests.store.root) / f"join-0-6-{'0b' * 16}").symlink_to("notes.txt")
+    assert manifests.sweep() == set()
+    assert strange | released <= manifests.store.names()
+
+
+def test_segments_of_a_later_version_are_not_removed(manifests: Manifests) -> None:
+    manifests.commit(version(manifests, 0, 1))
+    lost = version(manifests, 2, 3)
+    with pytest.raises(StateError, match="no version 1") as caught:
+        manifests.sweep()
+    assert caught.value.code == "missing-version"
+    assert not manifests.missing(lost)
+
+
+def test_an_older_damaged_manifest_stops_nothing_and_loses_nothing(manifests: Manifests) -> None:
+    first, second, third = (version(manifests, number, number) for number in range(3))
+    for manifest in (first, second, third):
+        manifests.commit(manifest)
+    (Path(manifests.store.root) / name_of(0)).write_bytes(b"{}")
+    manifests.start(3)
+    manifests.sweep()
+    assert manifests.latest() == third
+    assert not manifests.missing(first)
+    assert manifests.missing(second) == second.segments()
 
 
 @pytest.mark.parametrize("place", [0, 20, 120, -3])

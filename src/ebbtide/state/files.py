@@ -1,0 +1,156 @@
+"""Files of ours: nobody else can read them, and only what is provably ours is removed.
+
+Law: directories are made for their owner alone, and so are files; nothing is written or removed
+through a symbolic link below a directory of ours; whatever the file system answers becomes an error
+that names the file, except that a file is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import IO, Any
+
+from ebbtide.errors import StateError
+
+_DIRECTORY = 0o700
+_FILE = 0o600
+
+
+def digest(content: Any) -> str:
+    """What proves a content: 128 bits of its SHA-256."""
+    return sha256(content).hexdigest()[:32]
+
+
+def make_directory(path: str) -> None:
+    """Makes a directory, and those above it that are not there, for their owner alone."""
+    with usable(path):
+        if os.path.isdir(path):
+            return
+        above = os.path.dirname(path)
+        if above and above != path:
+            make_directory(above)
+        try:
+            os.mkdir(path, _DIRECTORY)
+        except FileExistsError:
+            if not os.path.isdir(path):  # else another process was faster
+                raise
+
+
+def created(path: str) -> IO[bytes]:
+    """A new file, for its owner alone; what stands there already is no place for it."""
+    with usable(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
+        return os.fdopen(handle, "wb")
+
+
+def opened_for_update(path: str) -> IO[bytes]:
+    """A file to read and to add to, made for its owner alone if it is not there."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with usable(path):
+        handle = os.open(path, flags, _FILE)
+        try:
+            _check_regular(handle)
+            return os.fdopen(handle, "r+b")
+        except BaseException:
+            os.close(handle)
+            raise
+
+
+def content_of(path: str, start: int = 0, size: int = -1) -> bytes:
+    """The bytes of a file from a place on; only that it is not there stays the system's error."""
+    with usable(path):
+        # Without O_NONBLOCK a pipe in the place of a file would be waited for.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            _check_regular(handle)
+            file = os.fdopen(handle, "rb")
+        except BaseException:
+            os.close(handle)
+            raise
+        with file:
+            file.seek(start)
+            return file.read(size)
+
+
+def regular_files(directory: str) -> list[str]:
+    """The names of the files in a directory, in order, and of no links; none if it is not there."""
+    return [name for name, regular in _listed(directory) if regular]
+
+
+def other_files(directory: str) -> list[str]:
+    """The names of what else is in a directory, but for directories."""
+    return [name for name, regular in _listed(directory) if not regular]
+
+
+def directories(directory: str) -> list[str]:
+    """The names of the directories in a directory, in order, and of no links to such."""
+    with usable(directory), suppress(FileNotFoundError), os.scandir(directory) as found:
+        return sorted(entry.name for entry in found if entry.is_dir(follow_symlinks=False))
+    return []
+
+
+def remove(directory: str, name: str) -> bool:
+    """Removes a regular file of a directory; whether there was one.
+
+    Neither the directory nor the file may be a link: what stands behind one is not ours.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        handle = os.open(directory, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise unusable(directory, error) from error
+    try:
+        with usable(f"{directory}/{name}"):
+            if not stat.S_ISREG(os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode):
+                return False
+            os.unlink(name, dir_fd=handle)
+            return True
+    except FileNotFoundError:
+        return False
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def usable(path: str) -> Iterator[None]:
+    """What the file system answers as an error of ours, except that a file is not there."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise unusable(path, error) from error
+
+
+def unusable(path: str, error: OSError) -> StateError:
+    """The error of a file or directory that is something else, or cannot be used."""
+    return StateError(
+        "unusable-file",
+        f'"{path}" cannot be used',
+        detail=os.strerror(error.errno) if error.errno else str(error),
+        hint="put it right or restore the directory: Ebbtide changes nothing there",
+    )
+
+
+def _check_regular(handle: int) -> None:
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(21, "")
+    if not stat.S_ISREG(mode):
+        raise OSError("it is no regular file")
+
+
+def _listed(directory: str) -> list[tuple[str, bool]]:
+    with usable(directory), suppress(FileNotFoundError), os.scandir(directory) as found:
+        return sorted(
+            (entry.name, entry.is_file(follow_symlinks=False))
+            for entry in found
+            if not entry.is_dir(follow_symlinks=False)
+        )
+    return []

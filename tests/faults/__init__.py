@@ -1,0 +1,1 @@
+"""What happens around a program goes wrong: its files are damaged, lost or not its own."""
