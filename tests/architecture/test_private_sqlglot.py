@@ -39,6 +39,7 @@ OVERRIDDEN = {
     "_parse_range": _MARKED,
     "_parse_select_query": _OURS,
     "_parse_statement": _OURS,
+    "_parse_struct_types": "reads a field by the name of a type",
     "_parse_table": _OURS,
     "_parse_table_alias": _STRICT,
     "_parse_type": _STRICT,

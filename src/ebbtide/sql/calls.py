@@ -5,18 +5,20 @@ library of functions is Ebbtide's, so every call is a Call, and the special form
 (EXTRACT, TRIM, POSITION, SUBSTRING) are calls as well.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.parser import Parser
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.sql import refusals
 from ebbtide.sql.durations import DurationReader
 from ebbtide.sql.nodes import Call, CeilTo, FloorTo
 from ebbtide.sql.spans import mark, marked
 from ebbtide.sql.token_reader import located
-from ebbtide.sql.types import unknown_type
+from ebbtide.sql.types import SAME_TYPES, TYPE_WORDS, unknown_type
 
 __all__ = ["CallParser"]
 
@@ -194,8 +196,46 @@ class CallParser(DurationReader):
         if self._match(TokenType.INTERVAL):
             self.need("DAY", "TO", "SECOND")
             return exp.DataType(this=exp.DType.INTERVAL, nested=False)
+        if self._curr.token_type is TokenType.VAR and self._match_texts(TYPE_WORDS):
+            return self._type_by_word(TYPE_WORDS[self._prev.text.upper()])
         # There are no types of the user's; sqlglot would read the name of one as a text of its own.
-        return super()._parse_types(check_func, schema, False, with_collation)
+        first = self._index
+        # Spark's reader would drop the length of VARCHAR(20) in a cast.
+        node = Parser._parse_types(self, check_func, schema, False, with_collation)
+        if isinstance(node, exp.DataType):
+            self._check_closed(self._tokens[first : self._index])
+            if node.this is exp.DType.DOUBLE:
+                self.take("PRECISION")
+            if not node.expressions:
+                node.set("this", SAME_TYPES.get(node.this, node.this))
+        return node
+
+    def _check_closed(self, tokens: Sequence[Token]) -> None:
+        """Refuses INT[ and VARCHAR(), which sqlglot would let pass."""
+        if tokens[-1].token_type is TokenType.L_BRACKET:
+            raise self.unexpected('"]"')
+        for one, other in pairwise(tokens):
+            if (one.token_type, other.token_type) == (TokenType.L_PAREN, TokenType.R_PAREN):
+                message = "there is no length between the parentheses"
+                raise self.fault("syntax", message, self.span(one, other))
+
+    @located
+    def _parse_struct_types(self, type_required: bool = False) -> exp.Expr | None:
+        """A field of a STRUCT, whose name may be that of a type."""
+        name = self.identifier("the name of a field")
+        self._match(TokenType.COLON)
+        return exp.ColumnDef(this=name, kind=self.type_name(f'the type of "{name.name}"'))
+
+    def _type_by_word(self, kind: exp.DType) -> exp.DataType:
+        """TEXT, TIMESTAMPTZ(3) or CHARACTER VARYING(20)."""
+        if kind is exp.DType.VARCHAR:
+            self.take("VARYING")
+        sizes = None
+        if self._match(TokenType.L_PAREN):
+            sizes = self.needed(self._parse_csv(self._parse_type_size), "a length")
+            self.need_token(TokenType.R_PAREN, ")")
+        kind = kind if sizes else SAME_TYPES.get(kind, kind)
+        return exp.DataType(this=kind, expressions=sizes, nested=False)
 
     def type_name(self, what: str, schema: bool = False) -> exp.Expr:
         """Reads the name of a type."""

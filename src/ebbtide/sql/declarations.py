@@ -90,7 +90,8 @@ class DeclarationParser(QueryParser):
     def _column(self) -> ColumnDefinition:
         first = self._curr
         name = self.name("a column")
-        type_ = data_type(self.type_name(f'the type of "{name}"', schema=True), self.sql)
+        written = self.type_name(f'the type of "{name}"', schema=True)
+        type_ = data_type(written, self.sql, declared=True)
         nullable = not self.take("NOT", "NULL")
         comment = None
         if self.take("COMMENT"):

@@ -470,9 +470,29 @@ SELECT price FROM bids WHERE auction = ?;
 SELECT price FROM bids WHERE auction = :id;
 
 -- code: unknown-type
--- span: FLOAT
+-- span: FLOAT8
 -- hint: write DOUBLE
-SELECT CAST(price AS FLOAT) FROM bids;
+SELECT CAST(price AS FLOAT8) FROM bids;
+
+-- code: sized-type
+-- span: VARCHAR(10)
+-- hint: write STRING
+SELECT CAST(channel AS VARCHAR(10)) FROM bids;
+
+-- code: sized-type
+-- span: CHAR
+-- hint: write STRING
+SELECT CAST(channel AS CHAR) FROM bids;
+
+-- code: sized-type
+-- span: VARCHAR(10)
+-- hint: write STRING
+SELECT CAST(tags AS ARRAY<VARCHAR(10)>) FROM auctions;
+
+-- code: sized-type
+-- span: TIMESTAMP(3)
+-- hint: write TIMESTAMP
+SELECT at::TIMESTAMP(3) FROM bids;
 
 -- code: syntax
 -- span: NOT NULL
@@ -541,10 +561,30 @@ CREATE STREAM s (a);
 -- hint: write INT
 CREATE STREAM s (a INTT);
 
+-- code: sized-type
+-- span: TIMESTAMP(9)
+-- hint: write TIMESTAMP
+CREATE STREAM s (a TIMESTAMP(9));
+
 -- code: unknown-type
--- span: VARCHAR(10)
+-- span: VARCHAR(MAX)
 -- hint: write STRING
-CREATE STREAM s (a VARCHAR(10));
+CREATE STREAM s (a VARCHAR(MAX));
+
+-- code: unknown-type
+-- span: ROW
+-- hint: write STRUCT
+CREATE STREAM s (a ROW<x: INT>);
+
+-- code: unknown-type
+-- span: JSONB
+-- hint: write STRING
+CREATE STREAM s (a JSONB);
+
+-- code: unknown-type
+-- span: TIMESTAMP_NTZ(3)
+-- hint: write TIMESTAMP
+CREATE STREAM s (a TIMESTAMP_NTZ(3));
 
 -- code: bad-decimal
 -- span: DECIMAL(50, 2)
