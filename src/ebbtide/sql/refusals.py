@@ -96,6 +96,111 @@ def by_token(words: dict[str, Refusal]) -> dict[TokenType, Refusal]:
     return {Spark.Tokenizer.KEYWORDS[word]: refusal for word, refusal in words.items()}
 
 
+# --- by the word: declarations -----------------------------------------------------------------
+
+_OUT = "leave it out"
+_ROWS = (
+    "rows come FROM FILES, from a DataFrame (engine.stream and engine.table in Python), or are fed"
+)
+
+
+def _declared(what: str, detail: str, hint: str = _OUT) -> Refusal:
+    """Refuses what declares something elsewhere."""
+    return _refusal("unsupported-syntax", f"{what} is not in the language", hint, detail)
+
+
+# After CREATE: what is declared elsewhere.
+KINDS = {
+    "SOURCE TABLE": _declared("CREATE SOURCE", _ROWS, "write TABLE"),
+    "SOURCE STREAM": _declared("CREATE SOURCE", _ROWS, "write STREAM"),
+    "SOURCE": _declared("CREATE SOURCE", _ROWS, "write STREAM"),
+    "EXTERNAL TABLE": _declared("EXTERNAL", "no table is ours alone", "write TABLE"),
+    "TEMPORARY": _declared("TEMPORARY", "what is declared lasts as long as its engine"),
+    "TEMP": _declared("TEMP", "what is declared lasts as long as its engine"),
+}
+
+# After CREATE, as whole statements.
+NOT_DECLARED = {
+    "SINK": _declared("CREATE SINK", "a sink is given where a query starts: start(sink=...)"),
+    "FUNCTION": _declared("CREATE FUNCTION", "a view names an expression: SELECT ... AS name"),
+    "INDEX": _declared("CREATE INDEX", "operators keep the indexes that they need"),
+    "DATABASE": _declared("CREATE DATABASE", "names have one part"),
+    "SCHEMA": _declared("CREATE SCHEMA", "names have one part"),
+    "CATALOG": _declared("CREATE CATALOG", "names have one part"),
+    "CONNECTION": _declared("CREATE CONNECTION", _ROWS),
+    "SECRET": _declared("CREATE SECRET", _ROWS),
+}
+
+# Between the parentheses, in the place of a column.
+ELEMENTS = {
+    "FOREIGN KEY (": _declared("FOREIGN KEY", "references are not checked"),
+    "UNIQUE (": _declared("UNIQUE", "one key is known of a source, its PRIMARY KEY"),
+    "CHECK (": _declared("CHECK", "a view with WHERE leaves rows out"),
+}
+NAMED_CONSTRAINT = _declared("CONSTRAINT", "a key has no name")
+COMPUTED_COLUMN = _declared(
+    'the computed column "{name}"', "a view computes columns: SELECT *, ... AS {name}"
+)
+
+# Behind the type of a column.
+COLUMN_CLAUSES = {
+    "METADATA": _declared("METADATA", "a column is a field of the rows as they come"),
+    "DEFAULT": _declared("DEFAULT", "a field that a row does not have is NULL"),
+    "GENERATED": _declared("GENERATED", "a view computes columns"),
+    "CHECK": _declared("CHECK", "a view with WHERE leaves rows out"),
+    "REFERENCES": _declared("REFERENCES", "references are not checked"),
+    "UNIQUE": _declared("UNIQUE", "one key is known of a source, its PRIMARY KEY"),
+    "KEY": _declared("KEY", "what tells rows apart is a PRIMARY KEY"),
+    "HEADER": _declared("HEADER", "a column is a field of the rows as they come"),
+    "VIRTUAL": _declared("VIRTUAL", "a column is a field of the rows as they come"),
+    "AUTO_INCREMENT": _declared("AUTO_INCREMENT", "rows bring all their values"),
+}
+NOT_ENFORCED = _declared("NOT ENFORCED", "a key is enforced: the first row with it stays")
+
+# Behind the columns: where rows are, and all else.
+STORAGE = (
+    "WITH",
+    "USING",
+    "OPTIONS",
+    "LOCATION",
+    "STORED AS",
+    "ROW FORMAT",
+    "FORMAT",
+    "ENCODE",
+    "FROM KAFKA",
+    "FROM POSTGRES",
+    "FROM MYSQL",
+    "FROM LOAD GENERATOR",
+    "FROM WEBHOOK",
+    "FROM SOURCE",
+    "ENGINE",
+)
+STORED_ELSEWHERE = _declared("{clause} in a declaration", _ROWS)
+STORED_IN_FILES = _declared(
+    "{clause} in a declaration", _ROWS, "write FROM FILES '{path}' FORMAT {format}"
+)
+_SPREAD = "rows are spread over shards by the keys of the operators that read them"
+DECLARATION_CLAUSES = {
+    "TBLPROPERTIES": _declared("TBLPROPERTIES", "a declaration has clauses, not properties"),
+    "COMMENT": _declared("COMMENT on a declaration", "columns have comments"),
+    "PARTITIONED BY": _declared("PARTITIONED BY", _SPREAD),
+    "PARTITIONED INTO": _declared("PARTITIONED INTO", _SPREAD),
+    "CLUSTERED BY": _declared("CLUSTERED BY", _SPREAD),
+    "CLUSTER BY": _declared("CLUSTER BY", _SPREAD),
+    "DISTRIBUTED": _declared("DISTRIBUTED", _SPREAD),
+    "INCLUDE": _declared("INCLUDE", "a column is a field of the rows as they come"),
+    "ENVELOPE": _declared("ENVELOPE", "OP names the column that says what a row does"),
+    "EXPOSE": _declared("EXPOSE", "a column is a field of the rows as they come"),
+    "LIKE": _declared("LIKE", "the columns are listed"),
+    "ON CONFLICT": _declared("ON CONFLICT", "the version of a key that is later in time holds"),
+    "APPEND ONLY ON": _declared("APPEND ONLY ON", "an operation of a key has its time"),
+}
+DECLARED_BY_QUERY = _declared(
+    "a stream or table made by a query",
+    "what a query gives is a view, which runs as a query does",
+    "write CREATE VIEW {name} {query}",
+)
+
 # --- by the node: the last look ----------------------------------------------------------------
 
 _BY_NAME = _absent("BY NAME")

@@ -34,6 +34,7 @@ class StatementParser(DeclarationParser):
         first = self._curr
         if self.take("CREATE"):
             replace = self.take("OR", "REPLACE")
+            self.foreign_kind()
             return self.declaration(first, self._kind(plural=False), replace)
         if self.take("INSERT"):
             return self._insert(first)
@@ -88,7 +89,7 @@ class StatementParser(DeclarationParser):
         if plural:
             words["QUERIES"] = EntryKind.QUERY
         for word, kind in words.items():
-            if self.take(word):
+            if self.take(word) or (kind is EntryKind.VIEW and self.take("MATERIALIZED", word)):
                 return kind
         raise self.unexpected(" or ".join(words))
 

@@ -540,9 +540,149 @@ SELECT 1e;
 -- hint: write STREAM
 CREATE STREEM s (a INT);
 
--- code: syntax
--- span: FUNCTION
+-- code: unsupported-syntax
+-- span: CREATE FUNCTION f
+-- hint: leave it out
 CREATE FUNCTION f;
+
+-- code: unsupported-syntax
+-- span: CREATE SINK s FROM v
+-- hint: leave it out
+CREATE SINK s FROM v;
+
+-- code: unsupported-syntax
+-- span: SOURCE
+-- hint: write STREAM
+CREATE SOURCE s (a INT);
+
+-- code: unsupported-syntax
+-- span: SOURCE TABLE
+-- hint: write TABLE
+CREATE SOURCE TABLE s (a INT PRIMARY KEY);
+
+-- code: unsupported-syntax
+-- span: EXTERNAL TABLE
+-- hint: write TABLE
+CREATE EXTERNAL TABLE s (a INT);
+
+-- code: unsupported-syntax
+-- span: TEMPORARY
+-- hint: leave it out
+CREATE OR REPLACE TEMPORARY VIEW v AS SELECT * FROM bids [NOW];
+
+-- code: unsupported-syntax
+-- span: CREATE STREAM s AS SELECT * FROM bids WHERE price > 10 EMIT CHANGES
+-- hint: write CREATE VIEW s AS SELECT * FROM bids WHERE price > 10
+CREATE STREAM s AS SELECT * FROM bids WHERE price > 10 EMIT CHANGES;
+
+-- code: unsupported-syntax
+-- span: NOT ENFORCED
+-- hint: leave it out
+CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED);
+
+-- code: unsupported-syntax
+-- span: NOT ENFORCED
+-- hint: leave it out
+CREATE TABLE t (id INT PRIMARY KEY NOT ENFORCED, name STRING);
+
+-- code: duplicate-clause
+-- span: PRIMARY KEY
+CREATE TABLE t (id INT PRIMARY KEY, name STRING PRIMARY KEY);
+
+-- code: unsupported-syntax
+-- span: CONSTRAINT pk
+-- hint: leave it out
+CREATE TABLE t (id INT, CONSTRAINT pk PRIMARY KEY (id));
+
+-- code: unsupported-syntax
+-- span: , UNIQUE (name)
+-- hint: leave it out
+CREATE TABLE t (id INT, name STRING, UNIQUE (name));
+
+-- code: unsupported-syntax
+-- span: CHECK (id > 0),
+-- hint: leave it out
+CREATE TABLE t (CHECK (id > 0), id INT);
+
+-- code: unsupported-syntax
+-- span: , FOREIGN KEY (id) REFERENCES other (id)
+-- hint: leave it out
+CREATE TABLE t (id INT, FOREIGN KEY (id) REFERENCES other (id));
+
+-- code: unsupported-syntax
+-- span: , seen AS PROCTIME()
+-- hint: leave it out
+CREATE STREAM s (a INT, seen AS PROCTIME(), b INT);
+
+-- code: unsupported-syntax
+-- span: METADATA FROM 'timestamp' VIRTUAL
+-- hint: leave it out
+CREATE STREAM s (a INT, at TIMESTAMP(3) METADATA FROM 'timestamp' VIRTUAL);
+
+-- code: unsupported-syntax
+-- span: DEFAULT (1 + 2)
+-- hint: leave it out
+CREATE STREAM s (a INT DEFAULT (1 + 2) NOT NULL);
+
+-- code: unsupported-syntax
+-- span: KEY
+-- hint: leave it out
+CREATE STREAM s (a INT KEY, b INT);
+
+-- code: unsupported-syntax
+-- span: GENERATED ALWAYS AS (b + 1)
+-- hint: leave it out
+CREATE STREAM s (a INT GENERATED ALWAYS AS (b + 1), b INT);
+
+-- code: unsupported-syntax
+-- span: REFERENCES other (id)
+-- hint: leave it out
+CREATE STREAM s (a INT REFERENCES other (id), b INT);
+
+-- code: unsupported-syntax
+-- span: WITH ('connector' = 'kafka', 'topic' = 'bids', 'format' = 'json')
+-- hint: leave it out
+CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 'bids', 'format' = 'json');
+
+-- code: unsupported-syntax
+-- span: WITH ('connector' = 'filesystem', 'path' = 'data/bids', 'format' = 'json')
+-- hint: write FROM FILES 'data/bids' FORMAT json
+CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'data/bids', 'format' = 'json');
+
+-- code: unsupported-syntax
+-- span: USING PARQUET OPTIONS (path 'data/bids') PARTITIONED BY (a)
+-- hint: write FROM FILES 'data/bids' FORMAT parquet
+CREATE TABLE t (a INT) USING PARQUET OPTIONS (path 'data/bids') PARTITIONED BY (a);
+
+-- code: unsupported-syntax
+-- span: USING csv LOCATION 'data/bids'
+-- hint: write FROM FILES 'data/bids' FORMAT csv
+CREATE TABLE t (a INT) USING csv LOCATION 'data/bids' RETAIN 1 DAY;
+
+-- code: unsupported-syntax
+-- span: USING delta
+-- hint: leave it out
+CREATE TABLE t (a INT) USING delta;
+
+-- code: unsupported-syntax
+-- span: TBLPROPERTIES ('a' = 'b')
+-- hint: leave it out
+CREATE TABLE t (a INT) TBLPROPERTIES ('a' = 'b');
+
+-- code: unsupported-syntax
+-- span: COMMENT 'what it is'
+-- hint: leave it out
+CREATE TABLE t (a INT) COMMENT 'what it is';
+
+-- code: unsupported-syntax
+-- span: FORMAT PLAIN ENCODE JSON
+-- hint: leave it out
+CREATE STREAM t (a INT) FORMAT PLAIN ENCODE JSON;
+
+-- code: unsupported-syntax
+-- span: FROM KAFKA CONNECTION k (TOPIC 'bids') ENVELOPE UPSERT
+-- hint: leave it out
+CREATE STREAM t (a INT) FROM KAFKA CONNECTION k (TOPIC 'bids') ENVELOPE UPSERT;
 
 -- code: syntax
 -- span:
