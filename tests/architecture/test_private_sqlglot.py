@@ -36,6 +36,7 @@ OVERRIDDEN = {
     "_parse_paren": _MARKED,
     "_parse_primary": _STRICT,
     "_parse_projections": _STRICT,
+    "_parse_query_modifiers": "moves the window of a GROUP BY into FROM, once both are read",
     "_parse_range": _MARKED,
     "_parse_select_query": _OURS,
     "_parse_statement": _OURS,

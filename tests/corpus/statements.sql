@@ -84,6 +84,30 @@ SELECT * FROM TUMBLE(ISTREAM(SELECT price FROM bids [ROWS 1]), instant, 1 MINUTE
 
 SELECT a.window_start, a.n, b.n AS m FROM (SELECT window_start, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start) AS a JOIN (SELECT window_start, COUNT(*) AS n FROM TUMBLE(auctions, at, 1 HOUR) GROUP BY window_start) AS b ON a.window_start = b.window_start;
 
+-- windows as other systems write them
+
+SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE bids, DESCRIPTOR(at), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end EMIT ON WINDOW CLOSE;
+
+SELECT h.auction, h.window_end FROM TABLE(HOP(TABLE bids, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)) AS h;
+
+SELECT bidder, window_start, COUNT(*) AS n FROM TABLE(SESSION(TABLE bids PARTITION BY bidder, DESCRIPTOR(at), INTERVAL '5' MINUTES)) GROUP BY bidder, window_start, window_end;
+
+SELECT window_end, SUM(price) AS total FROM CUMULATE(TABLE bids, DESCRIPTOR(at), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES) GROUP BY window_start, window_end;
+
+SELECT TUMBLE_START(at, INTERVAL '1' HOUR) AS began, TUMBLE_END(at, INTERVAL '1' HOUR) AS ended, COUNT(*) AS n FROM bids WHERE price > 1 GROUP BY TUMBLE(at, INTERVAL '1' HOUR);
+
+SELECT b.auction, HOP_START(b.at, INTERVAL '1' MINUTE, INTERVAL '1' HOUR), MAX(b.price) AS top FROM bids AS b GROUP BY b.auction, HOP(b.at, INTERVAL '1' MINUTE, INTERVAL '1' HOUR) HAVING COUNT(*) > 1;
+
+SELECT bidder, SESSION_START(at, INTERVAL '10' MINUTE) AS began, COUNT(*) AS n FROM bids WHERE price > 1 GROUP BY bidder, SESSION(at, INTERVAL '10' MINUTE);
+
+SELECT window, COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes');
+
+SELECT window.start AS began, window.end AS ended, COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes', '5 minutes');
+
+SELECT window(at, '10 minutes') AS w, COUNT(*) AS n FROM bids GROUP BY w;
+
+SELECT b.bidder, session_window.start AS began, COUNT(*) AS n FROM bids b WHERE b.price > 2 GROUP BY b.bidder, session_window(b.at, '5 minutes');
+
 -- relations to streams and back
 
 ISTREAM(SELECT * FROM bids [RANGE 1 MINUTE]);

@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import Span
 from ebbtide.sql import nodes, refusals
+from ebbtide.sql.group_windows import with_windows_in_from
 from ebbtide.sql.refusals import Refusal
 from ebbtide.sql.sources import SourceParser
 from ebbtide.sql.spans import focus, mark
@@ -80,6 +81,13 @@ class QueryParser(SourceParser):
             parse_subquery_alias=parse_subquery_alias,
             parse_set_operation=parse_set_operation,
         )
+
+    @located
+    def _parse_query_modifiers(self, this: Any) -> Any:
+        node = super()._parse_query_modifiers(this)
+        if isinstance(node, exp.Select):
+            with_windows_in_from(node, self.sql, self.positive_duration)
+        return node
 
     @located
     def _parse_cte(self) -> exp.CTE | None:

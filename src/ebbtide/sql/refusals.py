@@ -96,6 +96,14 @@ def by_token(words: dict[str, Refusal]) -> dict[TokenType, Refusal]:
     return {Spark.Tokenizer.KEYWORDS[word]: refusal for word, refusal in words.items()}
 
 
+SEVERAL_WINDOWS = _absent("a second window in GROUP BY")
+GROUPED_JOIN = _absent(
+    "{name} in GROUP BY on a join", "name the join in WITH, and group what it gives"
+)
+SESSION_BY_EXPRESSION = _absent(
+    "a session by an expression", "name the expression in a query in FROM, and group by its name"
+)
+
 # --- by the word: declarations -----------------------------------------------------------------
 
 _OUT = "leave it out"

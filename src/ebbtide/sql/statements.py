@@ -70,7 +70,8 @@ class StatementParser(DeclarationParser):
         first = self._curr
         self._advance()
         for emit in Emit:
-            if self.take(emit.value):
+            closing = emit is Emit.FINAL and self.take("ON", "WINDOW", "CLOSE")
+            if closing or self.take(emit.value):
                 if before is not None:
                     raise self.twice("EMIT", first)
                 return emit

@@ -116,7 +116,9 @@ class Reader(SparkParser):
     def _misplaced(self) -> ParseError | None:
         """The error that EMIT or ALLOW stands inside of a query."""
         first, index = self._curr, self._index
-        emit = self._match_text_seq("EMIT") and self._match_texts(("CHANGES", "FINAL"))
+        emit = self._match_text_seq("EMIT") and (
+            self._match_texts(("CHANGES", "FINAL")) or self._match_text_seq("ON", "WINDOW", "CLOSE")
+        )
         if emit or self._match_text_seq("ALLOW", "UNBOUNDED", "STATE"):
             span = self.span(first, self._prev)
             return self.fault(

@@ -861,3 +861,52 @@ SELECT 1.5.x FROM bids;
 -- span: {# none #}
 -- hint: a comment is written /* ... */ or -- ...
 SELECT auction {# none #} FROM bids;
+
+-- windows in GROUP BY
+
+-- code: wrong-arguments
+-- span: TUMBLE_END(at, INTERVAL '2' HOUR)
+-- hint: write TUMBLE_END(at, INTERVAL '1' HOUR)
+SELECT TUMBLE_END(at, INTERVAL '2' HOUR) AS e FROM bids GROUP BY TUMBLE(at, INTERVAL '1' HOUR);
+
+-- code: wrong-arguments
+-- span: TUMBLE(at + INTERVAL 2 HOURS, INTERVAL '1' HOUR)
+-- hint: write TUMBLE(at, INTERVAL 10 MINUTES)
+SELECT COUNT(*) AS n FROM bids GROUP BY TUMBLE(at + INTERVAL 2 HOURS, INTERVAL '1' HOUR);
+
+-- code: wrong-arguments
+-- span: window(at, '10 minutes', '5 minutes', '1 minute')
+-- hint: write WINDOW(at, '10 minutes')
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes', '5 minutes', '1 minute');
+
+-- code: bad-duration
+-- span: '10 mins'
+-- hint: use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 mins');
+
+-- code: bad-duration
+-- span: '0 minutes'
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '0 minutes');
+
+-- code: bad-duration
+-- span: 10
+-- hint: write INTERVAL 10 MINUTES
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, 10);
+
+-- code: unsupported-syntax
+-- span: window(seen, '2 minutes')
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '1 minute'), window(seen, '2 minutes');
+
+-- code: unsupported-syntax
+-- span: TUMBLE(b.at, INTERVAL '1' HOUR)
+-- hint: name the join in WITH, and group what it gives
+SELECT COUNT(*) AS n FROM bids AS b JOIN auctions AS a ON a.id = b.auction GROUP BY TUMBLE(b.at, INTERVAL '1' HOUR);
+
+-- code: unsupported-syntax
+-- span: UPPER(channel)
+-- hint: name the expression in a query in FROM, and group by its name
+SELECT COUNT(*) AS n FROM bids GROUP BY UPPER(channel), SESSION(at, INTERVAL '1' HOUR);
+
+-- code: syntax
+-- span: TUMBLE(at, INTERVAL '1' HOUR)
+SELECT TUMBLE(at, INTERVAL '1' HOUR) AS t FROM bids;
