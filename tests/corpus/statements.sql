@@ -433,6 +433,22 @@ SELECT SUM(price) FILTER (WHERE price > 1) OVER (PARTITION BY auction ORDER BY a
 
 SELECT LAST_VALUE(price) IGNORE NULLS OVER (PARTITION BY auction ORDER BY at) FROM bids;
 
+-- clauses that are said by others
+
+SELECT auction, price, AVG(price) OVER w AS mean FROM bids [RANGE 1 HOUR] WINDOW w AS (PARTITION BY auction ORDER BY at ROWS 2 PRECEDING);
+
+SELECT * FROM bids [RANGE 1 HOUR] QUALIFY ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC) <= 3;
+
+SELECT auction, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY auction QUALIFY RANK() OVER (ORDER BY n DESC) <= 5 ORDER BY n DESC, MAX(price) LIMIT 3;
+
+SELECT DISTINCT ON (auction) auction, bidder, price FROM bids [RANGE 1 HOUR] ORDER BY auction, price DESC;
+
+SELECT channel, auction, COUNT(*), SUM(price) AS total, GROUPING(channel) AS all_channels FROM bids [RANGE 1 HOUR] AS b GROUP BY CUBE (channel, b.auction);
+
+SELECT channel, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY channel WITH ROLLUP ORDER BY n DESC LIMIT 3;
+
+SELECT cube, rollup, qualify_1 FROM (SELECT auction AS cube, bidder AS rollup, price AS qualify_1 FROM bids [NOW]) AS b QUALIFY RANK() OVER (ORDER BY cube) = 1;
+
 -- CREATE STREAM
 
 CREATE STREAM s1 (a INT);

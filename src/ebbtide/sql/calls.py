@@ -85,17 +85,25 @@ class CallParser(DurationReader):
 
     def _over(self, call: Call) -> exp.Expr:
         if not self._match(TokenType.L_PAREN):
-            self.refuse(refusals.NAMED_WINDOW)
-        partition = None
+            named = self.identifier("a window in parentheses, or its name")
+            return self.expression(exp.Window(this=call, first=named, over="OVER"))
+        return self.window_definition(call)
+
+    @located
+    def window_definition(self, this: exp.Expr | None) -> exp.Window:
+        """Reads what stands in the parentheses of OVER, or of a window with a name."""
+        base = partition = None
+        named = self._curr.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if named and not self.at("GROUPS"):
+            base = self.identifier("a window")
         if self._match(TokenType.PARTITION_BY):
             partition = self.needed(self._parse_csv(self._parse_disjunction), "a partition")
         order = self._parse_order()
         spec = self._frame()
         if not self._match(TokenType.R_PAREN):
             raise self.unexpected('")"')
-        return self.expression(
-            exp.Window(this=call, partition_by=partition, order=order, spec=spec, over="OVER")
-        )
+        definition = {"partition_by": partition, "order": order, "spec": spec}
+        return exp.Window(this=this, first=base, **definition, over="OVER")
 
     def _frame(self) -> exp.Expr | None:
         kind = next((word for word in ("ROWS", "RANGE") if self.take(word)), None)

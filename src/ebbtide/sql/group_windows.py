@@ -11,7 +11,7 @@ A session is one of the rows that WHERE leaves and that agree in what else is gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -19,7 +19,8 @@ from sqlglot import exp
 
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
-from ebbtide.sql.spans import extent_of, mark, marked, span_of
+from ebbtide.sql.made_nodes import aliased, column, own_parts, placed
+from ebbtide.sql.spans import extent_of, span_of
 
 __all__ = ["with_windows_in_from"]
 
@@ -36,7 +37,6 @@ _KINDS = {
 }
 _STRUCTS = ("WINDOW", "SESSION_WINDOW")
 _ENDS = {"START": "window_start", "END": "window_end"}
-_QUERIES = (exp.Query, exp.Values, nodes.StreamOperator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def with_windows_in_from(select: exp.Select, source: str, read: ReadDuration) ->
     others = [key for key in keys if key is not calls[0]]
     _move(select, window, others, source)
     place = keys.index(calls[0])
-    ends = [_column(name, window.call) for name in _ENDS.values()]
+    ends = [column(name, window.call) for name in _ENDS.values()]
     group.set("expressions", [*keys[:place], *ends, *keys[place + 1 :]])
     for part in (*select.expressions, select.args.get("having"), select.args.get("order")):
         if part is not None:
@@ -95,7 +95,7 @@ def _read(call: nodes.Call, source: str, read: ReadDuration) -> _Window:
             hint=f"write {_KINDS[name][0]}",
         )
     time = exp.Identifier(this=on.name, quoted=on.this.quoted)
-    _at(time, on)
+    placed(time, on)
     return _Window(call, name, time, lengths)
 
 
@@ -105,7 +105,7 @@ def _length(node: exp.Expr, source: str, read: ReadDuration) -> nodes.Duration:
         return node
     if isinstance(node, exp.Literal) and node.is_string:
         length = nodes.Duration(us=read(node.name, span))
-        _at(length, node)
+        placed(length, node)
         return length
     raise ParseError(
         "bad-duration", "a window needs a duration", span=span, hint="write INTERVAL 10 MINUTES"
@@ -138,7 +138,7 @@ def _move(select: exp.Select, window: _Window, others: list[exp.Expr], source: s
         case _:
             function = nodes.Tumble(**arguments, size=window.lengths[0])
     function.set("alias", alias)
-    _at(function, origin)
+    placed(function, origin)
     select.args["from_"].set("this", function)
 
 
@@ -153,7 +153,7 @@ def _filtered(
     rows = exp.Select(expressions=[exp.Star()], from_=exp.From(this=origin), where=where)
     subquery = exp.Subquery(this=rows)
     for node in (rows, rows.args["from_"], subquery, *rows.expressions):
-        _at(node, origin)
+        placed(node, origin)
     return subquery, None if known is None else known.copy()
 
 
@@ -161,7 +161,7 @@ def _partition(key: exp.Expr, source: str) -> exp.Identifier:
     if not isinstance(key, exp.Column):
         raise refusals.SESSION_BY_EXPRESSION(span_of(key, source))
     name = exp.Identifier(this=key.name, quoted=key.this.quoted)
-    _at(name, key)
+    placed(name, key)
     return name
 
 
@@ -170,16 +170,11 @@ def _partition(key: exp.Expr, source: str) -> exp.Identifier:
 
 def _replace(part: exp.Expr, window: _Window, source: str, read: ReadDuration) -> None:
     """Puts the columns of the window where its functions stand."""
-    for node in list(_own_parts(part)):
-        column = _said(node, window, source, read)
-        if column is not None:
-            named = isinstance(node.parent, exp.Select) and isinstance(column, nodes.Call)
-            if named:
-                name = exp.to_identifier(window.name.lower())
-                _at(name, node)
-                column = exp.Alias(this=column, alias=name)
-                _at(column, node)
-            node.replace(column)
+    for node in list(own_parts(part)):
+        said = _said(node, window, source, read)
+        if said is not None:
+            named = isinstance(node.parent, exp.Select) and isinstance(said, nodes.Call)
+            node.replace(aliased(said, window.name.lower()) if named else said)
 
 
 def _said(node: exp.Expr, window: _Window, source: str, read: ReadDuration) -> exp.Expr | None:
@@ -189,7 +184,7 @@ def _said(node: exp.Expr, window: _Window, source: str, read: ReadDuration) -> e
             return _struct(node)
         if end in _ENDS and base == window.name:
             if _read_same(node, window, source, read):
-                return _column(_ENDS[end], node)
+                return column(_ENDS[end], node)
             _differs(node, window, source)
         return None
     if isinstance(node, exp.Column) and window.name in _STRUCTS:
@@ -197,13 +192,13 @@ def _said(node: exp.Expr, window: _Window, source: str, read: ReadDuration) -> e
         if parts == [window.name]:
             return _struct(node)
         if len(parts) == 2 and parts[0] == window.name and parts[1] in _ENDS:
-            return _column(_ENDS[parts[1]], node)
+            return column(_ENDS[parts[1]], node)
     return None
 
 
 def _read_same(node: nodes.Call, window: _Window, source: str, read: ReadDuration) -> bool:
     same = nodes.Call(this=window.name, expressions=[e.copy() for e in node.expressions])
-    _at(same, node)
+    placed(same, node)
     other = _read(same, source, read)
     return (other.on, other.lengths) == (window.on, window.lengths)
 
@@ -219,35 +214,13 @@ def _differs(node: nodes.Call, window: _Window, source: str) -> NoReturn:
     )
 
 
-def _own_parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The node and what is in it, but not in a subquery."""
-    if not isinstance(node, _QUERIES):
-        yield node
-        for child in node.iter_expressions():
-            yield from _own_parts(child)
-
-
 def _struct(node: exp.Expr) -> nodes.Call:
     parts = []
     for field, name in (("start", "window_start"), ("end", "window_end")):
-        part = exp.Alias(this=_column(name, node), alias=exp.to_identifier(field, quoted=True))
-        _at(part, node)
-        _at(part.args["alias"], node)
+        part = exp.Alias(this=column(name, node), alias=exp.to_identifier(field, quoted=True))
+        placed(part, node)
+        placed(part.args["alias"], node)
         parts.append(part)
     made = nodes.Call(this="STRUCT", expressions=parts)
-    _at(made, node)
+    placed(made, node)
     return made
-
-
-def _column(name: str, node: exp.Expr) -> exp.Column:
-    column = exp.Column(this=exp.Identifier(this=name, quoted=False))
-    _at(column, node)
-    _at(column.this, node)
-    return column
-
-
-def _at(made: exp.Expr, node: exp.Expr) -> None:
-    """Marks a node that was made as standing where another stood."""
-    places = [place for part in node.walk() if (place := marked(part)) is not None]
-    if places:
-        mark(made, min(place[0] for place in places), max(place[1] for place in places))

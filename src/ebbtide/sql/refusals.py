@@ -52,11 +52,7 @@ def _absent(what: str, hint: str | None = None) -> Refusal:
 
 # --- by the word: the parser -------------------------------------------------------------------
 
-_NAMED_WINDOW = _absent("a named window", "repeat the window in parentheses after OVER")
-
 CLAUSES = {
-    "QUALIFY": _absent("QUALIFY", "put the query in a subquery and filter its rows with WHERE"),
-    "WINDOW": _NAMED_WINDOW,
     "CLUSTER BY": _absent("CLUSTER BY"),
     "DISTRIBUTE BY": _absent("DISTRIBUTE BY"),
     "SORT BY": _absent("SORT BY"),
@@ -67,12 +63,7 @@ CLAUSES = {
     "UNPIVOT": _absent("UNPIVOT"),
 }
 AFTER_A_SOURCE = ("PIVOT", "UNPIVOT", "TABLESAMPLE")
-GROUPINGS = {
-    "CUBE": _absent("CUBE"),
-    "ROLLUP": _absent("ROLLUP"),
-    "GROUPING SETS": _absent("GROUPING SETS"),
-    "ALL": _absent("GROUP BY ALL"),
-}
+GROUPINGS = {"ALL": _absent("GROUP BY ALL", "list what to group by")}
 JOINS = {"NATURAL": _absent("NATURAL JOIN", "name the columns with USING")}
 _STATEMENTS = """
     ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LOAD MERGE REFRESH REVOKE
@@ -81,7 +72,12 @@ _STATEMENTS = """
 STATEMENTS = tuple(_STATEMENTS.split())
 
 STATEMENT = _absent("the statement {name}", "the statements are {known}")
-NAMED_WINDOW = _NAMED_WINDOW
+WINDOW_BEHIND_SOURCE = _absent(
+    "a window behind a source", "group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)"
+)
+DISTINCT_ON_AND_QUALIFY = _absent(
+    "DISTINCT ON with QUALIFY", "put the query with QUALIFY in a subquery"
+)
 FRAME_OF_GROUPS = _absent("a frame of GROUPS", "a frame is of ROWS or of RANGE")
 LAMBDA = _absent("a lambda function")
 ARGUMENT_BY_NAME = _absent("an argument by name")
@@ -96,6 +92,13 @@ def by_token(words: dict[str, Refusal]) -> dict[TokenType, Refusal]:
     return {Spark.Tokenizer.KEYWORDS[word]: refusal for word, refusal in words.items()}
 
 
+TOO_MANY_SETS = _absent(
+    "a grouping of {count} sets", "name the sets that matter: GROUPING SETS ((a, b), (a))"
+)
+STAR_OF_SETS = _absent("* with grouping sets", "list the columns")
+OVER_OF_SETS = _absent(
+    "OVER with grouping sets", "group in a subquery, and use OVER on what it gives"
+)
 SEVERAL_WINDOWS = _absent("a second window in GROUP BY")
 GROUPED_JOIN = _absent(
     "{name} in GROUP BY on a join", "name the join in WITH, and group what it gives"

@@ -312,15 +312,30 @@ SELECT * FROM 'bids';
 -- hint: write `b`
 SELECT * FROM bids AS 'b';
 
--- code: unsupported-syntax
--- span: QUALIFY
--- hint: put the query in a subquery and filter its rows with WHERE
-SELECT price AS p FROM bids QUALIFY p > 1;
+-- code: syntax
+-- span:
+SELECT price AS p FROM bids QUALIFY;
+
+-- code: unknown-window
+-- span: v
+SELECT SUM(price) OVER v FROM bids WINDOW w AS (ORDER BY at);
+
+-- code: unknown-window
+-- span: w
+SELECT SUM(price) OVER (w ORDER BY price) FROM bids;
+
+-- code: duplicate-clause
+-- span: w
+SELECT SUM(price) OVER (w ORDER BY price) FROM bids WINDOW w AS (ORDER BY at);
+
+-- code: duplicate-name
+-- span: w
+SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at), w AS (ORDER BY price);
 
 -- code: unsupported-syntax
--- span: w
--- hint: repeat the window in parentheses after OVER
-SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at);
+-- span: WINDOW TUMBLING
+-- hint: group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)
+SELECT auction, COUNT(*) FROM bids WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY auction;
 
 -- code: unsupported-syntax
 -- span: GROUPS
@@ -332,16 +347,36 @@ SELECT SUM(price) OVER (ORDER BY at GROUPS 2 PRECEDING) FROM bids;
 SELECT SUM(price) OVER (ORDER BY at ROWS 2) FROM bids;
 
 -- code: unsupported-syntax
--- span: ROLLUP
-SELECT channel FROM bids GROUP BY ROLLUP(channel);
+-- span: GROUP BY CUBE (auction, bidder, price, channel, at, seen)
+-- hint: name the sets that matter: GROUPING SETS ((a, b), (a))
+SELECT channel FROM bids GROUP BY CUBE (auction, bidder, price, channel, at, seen);
 
 -- code: unsupported-syntax
+-- span: *
+-- hint: list the columns
+SELECT * FROM bids GROUP BY ROLLUP(channel);
+
+-- code: unsupported-syntax
+-- span: RANK() OVER (ORDER BY COUNT(*))
+-- hint: group in a subquery, and use OVER on what it gives
+SELECT channel, RANK() OVER (ORDER BY COUNT(*)) FROM bids GROUP BY ROLLUP(channel);
+
+-- code: wrong-arguments
+-- span: price
+SELECT channel, GROUPING(price) FROM bids GROUP BY ROLLUP(channel);
+
+-- code: wrong-arguments
+-- span: GROUPING()
+SELECT channel, GROUPING() FROM bids GROUP BY channel;
+
+-- code: bad-position
+-- span: 3
+-- hint: write 1
+SELECT channel FROM bids GROUP BY ROLLUP(3);
+
+-- code: syntax
 -- span: CUBE
-SELECT channel FROM bids GROUP BY channel WITH CUBE;
-
--- code: unsupported-syntax
--- span: GROUPING SETS
-SELECT channel FROM bids GROUP BY GROUPING SETS ((channel), ());
+SELECT channel FROM bids GROUP BY ROLLUP(channel) WITH CUBE;
 
 -- code: unsupported-syntax
 -- span: TABLESAMPLE
@@ -381,7 +416,8 @@ SELECT * FROM bids LIMIT ALL;
 
 -- code: unsupported-syntax
 -- span: auction
-SELECT DISTINCT ON (auction) price FROM bids;
+-- hint: put the query with QUALIFY in a subquery
+SELECT DISTINCT ON (auction) price FROM bids QUALIFY ROW_NUMBER() OVER (ORDER BY at) = 1;
 
 -- code: unsupported-syntax
 -- span: copy
