@@ -447,6 +447,10 @@ SELECT channel, auction, COUNT(*), SUM(price) AS total, GROUPING(channel) AS all
 
 SELECT channel, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY channel WITH ROLLUP ORDER BY n DESC LIMIT 3;
 
+SELECT auction, LISTAGG(channel, '; ') WITHIN GROUP (ORDER BY at) AS channels, ARRAY_AGG(price ORDER BY at DESC, price) AS prices FROM bids [RANGE 1 HOUR] GROUP BY auction;
+
+SELECT auction, NTILE(4) OVER (PARTITION BY auction ORDER BY price) AS quarter, PERCENT_RANK() OVER (ORDER BY price) AS share FROM bids [RANGE 1 HOUR];
+
 SELECT cube, rollup, qualify_1 FROM (SELECT auction AS cube, bidder AS rollup, price AS qualify_1 FROM bids [NOW]) AS b QUALIFY RANK() OVER (ORDER BY cube) = 1;
 
 -- CREATE STREAM

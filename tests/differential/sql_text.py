@@ -779,7 +779,8 @@ class Writer(Sources):
         """SELECT ... WINDOW ... QUALIFY, all rows of a partition in an order without ties."""
         order = self.sorted(self.dice.sample(list(kinds), len(kinds)))
         window = f"PARTITION BY {', '.join(keys)}"
-        called = self.one("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "COUNT(*)")
+        called = self.one("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "COUNT(*)", "NTILE(2)")
+        called = self.one(called, "2 * CUME_DIST()", "3 * PERCENT_RANK()")
         items = ", ".join(f"{name} AS o{i}" for i, name in enumerate(kinds))
         pairs = tuple((f"o{i}", kind) for i, kind in enumerate(kinds.values()))
         bound = self.one("<= 1", "= 2", "> 1", "<> 1")
@@ -824,7 +825,10 @@ class Writer(Sources):
         )
         items = [Item(name, kinds[name], f"o{i}") for i, name in enumerate(grouped)]
         kind = self.one(INT, TEXT, DATE)
-        items.append(Item(self.aggregate(kind, level), kind, "m"))
+        texts = [name for name in kinds if kinds[name] == TEXT]
+        joined = f"STRING_AGG({self.one(*texts)}, '-' ORDER BY {texts[0]})" if texts else "MIN('a')"
+        made = joined if kind == TEXT and self.maybe(0.6) else self.aggregate(kind, level)
+        items.append(Item(made, kind, "m"))
         if self.maybe(0.5):
             items.append(Item(f"GROUPING({listed})", INT, "g"))
         having = f" HAVING {self.one('COUNT(*) > 1', f'{first} IS NOT NULL')}"

@@ -14,6 +14,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.sql import refusals
+from ebbtide.sql.call_forms import said_by_others
 from ebbtide.sql.durations import DurationReader
 from ebbtide.sql.nodes import Call, CeilTo, FloorTo
 from ebbtide.sql.spans import mark, marked
@@ -68,7 +69,14 @@ class CallParser(DurationReader):
         if not isinstance(this, exp.Anonymous):
             return this
         call = self._call(this)
+        first = self._curr
         if self.take("WITHIN", "GROUP"):
+            if call.args.get("order"):
+                raise self.fault(
+                    "duplicate-clause",
+                    "ORDER BY stands here a second time",
+                    self.span(first, self._prev),
+                )
             call.set("order", self._parse_wrapped(self._order).expressions)
         self._nulls(call)
         if self._next.token_type is TokenType.L_PAREN and self.take("FILTER"):
@@ -81,7 +89,8 @@ class CallParser(DurationReader):
         name = marked(call)
         if name is not None:
             mark(call, name[0], self._prev.end + 1)
-        return self._over(call) if self._match(TokenType.OVER) else call
+        node = self._over(call) if self._match(TokenType.OVER) else call
+        return said_by_others(node, self.sql)
 
     def _over(self, call: Call) -> exp.Expr:
         if not self._match(TokenType.L_PAREN):
@@ -151,6 +160,11 @@ class CallParser(DurationReader):
         call = Call(this=(name if isinstance(name, str) else name.name).upper(), expressions=[])
         call.meta.update(anonymous.meta)
         arguments = anonymous.expressions
+        order = None
+        if arguments and isinstance(arguments[-1], exp.Order):  # ARRAY_AGG(a ORDER BY b)
+            *arguments, ordered = arguments
+            order = ordered.expressions
+            arguments.append(self.needed(ordered.this, "an argument"))
         if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
             call.set("distinct", True)
             arguments = self.needed(arguments[0].expressions, "what is DISTINCT")
@@ -158,6 +172,7 @@ class CallParser(DurationReader):
             call.set("nulls", "IGNORE" if isinstance(arguments[0], exp.IgnoreNulls) else "RESPECT")
             arguments = [arguments[0].this]
         call.set("expressions", arguments)
+        call.set("order", order)
         return call
 
     def _named(self, name: str, *arguments: exp.Expr | None) -> exp.Anonymous:

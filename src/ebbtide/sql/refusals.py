@@ -234,9 +234,7 @@ ARGUMENTS: dict[tuple[type[exp.Expr], str], Refusal] = {
     (exp.Distinct, "expressions"): _absent("DISTINCT here"),
     (exp.Select, "into"): _absent("SELECT INTO", "use INSERT INTO name SELECT ..."),
     (exp.Select, "kind"): _absent("SELECT AS"),
-    (exp.Order, "this"): _absent(
-        "ORDER BY in a call", "give the order with WITHIN GROUP (ORDER BY ...)"
-    ),
+    (exp.Order, "this"): _absent("ORDER BY here", "the order of a call stands behind its arguments"),
     (exp.Limit, "this"): _absent("LIMIT in a call"),
     (exp.Star, "replace"): _absent("* REPLACE"),
     (exp.Star, "rename"): _absent("* RENAME"),

@@ -23,6 +23,7 @@ from sqlglot import exp
 from ebbtide.errors import ParseError
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.calls import is_aggregate
+from ebbtide.sql.call_forms import FRAMELESS, UNORDERED
 from ebbtide.sql.made_nodes import OUTER, aliased, around, column, fresh_names, own_parts, placed
 from ebbtide.sql.spans import span_of
 
@@ -81,8 +82,12 @@ def _define(window: exp.Window, defined: dict[str, exp.Window], source: str) -> 
                 f'"{base.name}" has this part of the definition already',
                 span=span_of(base, source),
             )
+        if inherited and key == "spec" and window.meta_get(FRAMELESS):
+            message = f"{window.meta[FRAMELESS]} takes no frame"
+            raise ParseError("bad-frame", message, span=span_of(base, source))
         window.args.pop(key, None)
-        window.set(key, given or deepcopy(inherited))
+        if key != "order" or not window.meta_get(UNORDERED):
+            window.set(key, given or deepcopy(inherited))
     window.set("over", window.args.pop("over"))
 
 

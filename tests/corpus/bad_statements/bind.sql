@@ -500,3 +500,12 @@ SELECT COUNT(*), (SELECT MAX(b.price) FROM bids AS b WHERE b.auction = a.id) FRO
 -- code: duplicate-name
 -- span: r
 WITH r AS (SELECT 1 AS x), r AS (SELECT 2 AS x) SELECT * FROM r;
+
+-- code: no-order-needed
+-- span: MAX(price ORDER BY at)
+SELECT MAX(price ORDER BY at) AS m FROM bids [NOW];
+
+-- code: missing-order
+-- span: PERCENT_RANK() OVER (PARTITION BY auction)
+-- hint: write PERCENT_RANK() OVER (PARTITION BY auction ORDER BY bids.at)
+SELECT PERCENT_RANK() OVER (PARTITION BY auction) AS p FROM bids [NOW];

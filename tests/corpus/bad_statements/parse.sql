@@ -483,11 +483,6 @@ SELECT channel LIKE 'a%' ESCAPE 'ab' FROM bids;
 SELECT price IS 5 FROM bids;
 
 -- code: unsupported-syntax
--- span: price ORDER BY at
--- hint: give the order with WITHIN GROUP (ORDER BY ...)
-SELECT ARRAY_AGG(price ORDER BY at) FROM bids;
-
--- code: unsupported-syntax
 -- span: [1, 2]
 -- hint: an array is made by ARRAY(...)
 SELECT [1, 2];
@@ -946,3 +941,35 @@ SELECT COUNT(*) AS n FROM bids GROUP BY UPPER(channel), SESSION(at, INTERVAL '1'
 -- code: syntax
 -- span: TUMBLE(at, INTERVAL '1' HOUR)
 SELECT TUMBLE(at, INTERVAL '1' HOUR) AS t FROM bids;
+
+-- functions that are said by others
+
+-- code: bad-frame
+-- span: w
+SELECT CUME_DIST() OVER w FROM bids WINDOW w AS (ORDER BY at ROWS 2 PRECEDING);
+
+-- code: bad-frame
+-- span: PERCENT_RANK() OVER (ORDER BY at ROWS 2 PRECEDING)
+SELECT PERCENT_RANK() OVER (ORDER BY at ROWS 2 PRECEDING) FROM bids;
+
+-- code: missing-over
+-- span: PERCENT_RANK()
+SELECT PERCENT_RANK() FROM bids;
+
+-- code: wrong-arguments
+-- span: NTILE()
+-- hint: write NTILE(4)
+SELECT NTILE() OVER (ORDER BY at) FROM bids;
+
+-- code: bad-count
+-- span: auction
+SELECT NTILE(auction) OVER (ORDER BY at) FROM bids;
+
+-- code: wrong-arguments
+-- span: STRING_AGG()
+-- hint: write STRING_AGG(name, ', ')
+SELECT STRING_AGG() FROM bids;
+
+-- code: duplicate-clause
+-- span: WITHIN GROUP
+SELECT STRING_AGG(channel, ',' ORDER BY at) WITHIN GROUP (ORDER BY at) FROM bids;
