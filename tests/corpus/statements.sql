@@ -343,7 +343,7 @@ SELECT CAST(channel AS INTERVAL DAY TO SECOND) FROM bids;
 
 SELECT 5, 5L, 5S, 5Y, 1.5, 1.5D, 1.5BD, 1e3, 1.5E-3, .5;
 
-SELECT 'single', "double", 'it''s', 'it\'s', "say ""hi""", 'one' ' two', r'raw\n', 'tab\tnewline\n', '\u00e9';
+SELECT 'single', 'it''s', 'it\'s', 'say "hi"', 'one' ' two', r'raw\n', 'tab\tnewline\n', '\u00e9';
 
 SELECT X'1F', x'00ff';
 
@@ -433,6 +433,8 @@ SELECT SUM(price) FILTER (WHERE price > 1) OVER (PARTITION BY auction ORDER BY a
 
 SELECT LAST_VALUE(price) IGNORE NULLS OVER (PARTITION BY auction ORDER BY at) FROM bids;
 
+SELECT "price" AS "the price", "b"."at" AS "say ""hi""", b.auction AS "date" FROM "bids" [NOW] AS "b";
+
 -- clauses that are said by others
 
 SELECT auction, price, AVG(price) OVER w AS mean FROM bids [RANGE 1 HOUR] WINDOW w AS (PARTITION BY auction ORDER BY at ROWS 2 PRECEDING);
@@ -447,9 +449,11 @@ SELECT channel, auction, COUNT(*), SUM(price) AS total, GROUPING(channel) AS all
 
 SELECT channel, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY channel WITH ROLLUP ORDER BY n DESC LIMIT 3;
 
-SELECT auction, LISTAGG(channel, '; ') WITHIN GROUP (ORDER BY at) AS channels, ARRAY_AGG(price ORDER BY at DESC, price) AS prices FROM bids [RANGE 1 HOUR] GROUP BY auction;
+SELECT auction, LISTAGG(channel, '; ') WITHIN GROUP (ORDER BY price) AS channels, ARRAY_AGG(price ORDER BY at DESC, price) AS prices FROM bids [RANGE 1 HOUR] GROUP BY auction;
 
 SELECT auction, NTILE(4) OVER (PARTITION BY auction ORDER BY price) AS quarter, PERCENT_RANK() OVER (ORDER BY price) AS share FROM bids [RANGE 1 HOUR];
+
+SELECT auction, price FROM bids [RANGE 1 HOUR] AS b WHERE price > ALL (SELECT c.price FROM bids [RANGE 1 HOUR] AS c WHERE c.bidder = b.auction) AND price <> SOME (SELECT reserve FROM auctions [RANGE 1 DAY]);
 
 SELECT cube, rollup, qualify_1 FROM (SELECT auction AS cube, bidder AS rollup, price AS qualify_1 FROM bids [NOW]) AS b QUALIFY RANK() OVER (ORDER BY cube) = 1;
 

@@ -770,10 +770,37 @@ class Writer(Sources):
         level = Level(columns, 0)
         keys = self.dice.sample(list(kinds), self.one(1, 1, 2))
         where = f" WHERE {self.condition(level, 1)}" if self.maybe(0.3) else ""
+        where = f" WHERE {self.quantified(columns)}" if self.maybe(0.3) else where
         rest = f"FROM {table}{where}"
         return self.one(self.qualified, self.qualified, self.distinct_on, self.sets, self.sets)(
             rest, keys, kinds, level
         )
+
+    def quantified(self, columns: tuple[Column, ...]) -> str:
+        """A comparison with ANY or ALL of a subquery, that may depend on the query around."""
+        pairs = [
+            (column, other, name)
+            for column in columns
+            for other in TABLES
+            for name, of in TABLES[other].items()
+            if _KIND[of] == column.kind
+        ]
+        column, other, name = self.one(*pairs)
+        depends = [
+            (mine.name, theirs)
+            for mine in columns
+            for theirs, of in TABLES[other].items()
+            if _KIND[of] == mine.kind
+        ]
+        where = ""
+        if depends and self.maybe(0.5):
+            mine, theirs = self.one(*depends)
+            sign = self.one("=", "<", "<>")
+            where = f" WHERE q.`{theirs}` {sign} {column.source}.`{mine}`"
+        words = self.one("ANY", "ALL", "SOME")
+        text = f"{column.source}.`{column.name}` {self.one(*_COMPARED)} {words}"
+        negated = self.one("", "", "NOT ")
+        return f"{negated}{text} (SELECT q.`{name}` FROM {other} AS q{where})"
 
     def qualified(self, rest: str, keys: list[str], kinds: dict[str, str], level: Level) -> Shape:
         """SELECT ... WINDOW ... QUALIFY, all rows of a partition in an order without ties."""

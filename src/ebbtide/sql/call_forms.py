@@ -147,9 +147,7 @@ def _ntile(call: nodes.Call, window: exp.Window, whole: exp.Window, source: str)
 
     early = exp.LTE(this=row(), expression=exp.Mul(this=greater(), expression=more()))
     late = exp.Paren(this=exp.Sub(this=row(), expression=greater()))
-    return exp.Case(
-        ifs=[exp.If(this=early, true=nth(row(), more()))], default=nth(late, size())
-    )
+    return exp.Case(ifs=[exp.If(this=early, true=nth(row(), more()))], default=nth(late, size()))
 
 
 _SAFE = {"typed": False, "safe": True}

@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ebbtide.sql import refusals
 from ebbtide.sql.call_forms import said_by_others
 from ebbtide.sql.durations import DurationReader
-from ebbtide.sql.nodes import Call, CeilTo, FloorTo
+from ebbtide.sql.nodes import Call, CeilTo, FloorTo, Quantifier
 from ebbtide.sql.spans import mark, marked
 from ebbtide.sql.token_reader import located
 from ebbtide.sql.types import SAME_TYPES, TYPE_WORDS, unknown_type
@@ -46,6 +46,9 @@ class CallParser(DurationReader):
         "CEIL": lambda self: self._round_to("CEIL", CeilTo),
         "CEILING": lambda self: self._round_to("CEIL", CeilTo),
         "EXISTS": lambda self: self._exists(),
+        "ANY": lambda self: self._quantifier("ANY"),
+        "SOME": lambda self: self._quantifier("SOME"),
+        "ALL": lambda self: self._quantifier("ALL"),
         "EXTRACT": lambda self: self._extract(),
         "TRIM": lambda self: self._trim(),
         "POSITION": lambda self: self._position(),
@@ -279,8 +282,19 @@ class CallParser(DurationReader):
     def _exists(self) -> exp.Expr:
         return self._closed(exp.Exists(this=self.query()))
 
+    def _quantifier(self, name: str) -> exp.Expr:
+        """ANY (query), or the aggregate of that name."""
+        if self.begins_query():
+            return self._closed(Quantifier(this=self.query(), all=name == "ALL"))
+        arguments = self._parse_csv(lambda: self._parse_lambda())
+        return self._closed(self._named(name, *arguments))
+
     def query(self) -> exp.Expr:
         """Reads a query."""
+        raise NotImplementedError
+
+    def begins_query(self) -> bool:
+        """Whether a query stands here."""
         raise NotImplementedError
 
     def _extract(self) -> exp.Expr:

@@ -13,6 +13,7 @@ from ebbtide.core.declaration import Late
 from ebbtide.errors import ParseError
 from ebbtide.sql import refusals
 from ebbtide.sql.foreign import ForeignReader
+from ebbtide.sql.literals import double_quoted
 from ebbtide.sql.spans import span_of
 from ebbtide.sql.syntax import (
     ColumnDefinition,
@@ -217,6 +218,8 @@ class DeclarationParser(ForeignReader):
 
     def string(self, what: str) -> str:
         """Reads a text in quotes."""
+        if self.at_double_quotes():
+            raise double_quoted(self.span(), _single_quoted(self._curr.text))
         node = self._parse_string()
         if not isinstance(node, exp.Literal):
             raise self.unexpected(f"{what} in quotes")
@@ -226,6 +229,11 @@ class DeclarationParser(ForeignReader):
         """Reads a duration."""
         node = self.duration(of)
         return Period(node.us, span_of(node, self.sql))
+
+
+def _single_quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 _Reader = Callable[[DeclarationParser, Token], object]

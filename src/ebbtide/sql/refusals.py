@@ -14,6 +14,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.errors import BindError, EbbtideError, Span, UnsupportedError
+from ebbtide.sql import nodes
 
 __all__ = ["Refusal"]
 
@@ -220,6 +221,7 @@ NODES: dict[type[exp.Expr], Refusal] = {
     exp.Array: _absent("an array in brackets", "an array is made by ARRAY(...)"),
     exp.Struct: _absent("a struct in braces", "a struct is made by STRUCT(...)"),
     exp.Kwarg: ARGUMENT_BY_NAME,
+    nodes.Quantifier: _absent("ANY or ALL here", "it follows a comparison: a > ANY (SELECT ...)"),
     exp.Slice: _absent("a part of an array"),
     exp.HavingMax: _absent("HAVING in a call"),
     exp.IgnoreNulls: _absent("IGNORE NULLS here"),
@@ -234,7 +236,9 @@ ARGUMENTS: dict[tuple[type[exp.Expr], str], Refusal] = {
     (exp.Distinct, "expressions"): _absent("DISTINCT here"),
     (exp.Select, "into"): _absent("SELECT INTO", "use INSERT INTO name SELECT ..."),
     (exp.Select, "kind"): _absent("SELECT AS"),
-    (exp.Order, "this"): _absent("ORDER BY here", "the order of a call stands behind its arguments"),
+    (exp.Order, "this"): _absent(
+        "ORDER BY here", "the order of a call stands behind its arguments"
+    ),
     (exp.Limit, "this"): _absent("LIMIT in a call"),
     (exp.Star, "replace"): _absent("* REPLACE"),
     (exp.Star, "rename"): _absent("* RENAME"),
@@ -269,6 +273,11 @@ VALUE_BY_OTHER_THAN_EQUALITIES = _refusal(
 IN_OF_SEVERAL_COLUMNS = _refusal(
     "unsupported-subquery",
     "IN with several columns that can be NULL is a condition of WHERE only",
+)
+QUANTIFIED_VALUE = _refusal(
+    "unsupported-subquery",
+    "ANY and ALL with this comparison are a condition of WHERE or HAVING, joined by AND",
+    hint="compare with the least or the greatest: (SELECT MAX(...) ...)",
 )
 ORDER_OF_A_PERCENTILE = _refusal(
     "unsupported-order", "{name} is ordered by one expression, ascending"

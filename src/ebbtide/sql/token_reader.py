@@ -215,6 +215,11 @@ class Reader(SparkParser):
             return None
         return super()._advance_any(ignore_reserved)
 
+    def at_double_quotes(self, token: Token | None = None) -> bool:
+        """Whether a name in double quotes stands here, or is the token that is given."""
+        found = token or self._curr
+        return found.token_type is TokenType.IDENTIFIER and self.sql[found.start] == '"'
+
     def identifiers(self, what: str) -> list[exp.Identifier]:
         """Reads one or more names, with commas between."""
         names = [self.identifier(what)]

@@ -509,3 +509,22 @@ SELECT MAX(price ORDER BY at) AS m FROM bids [NOW];
 -- span: PERCENT_RANK() OVER (PARTITION BY auction)
 -- hint: write PERCENT_RANK() OVER (PARTITION BY auction ORDER BY bids.at)
 SELECT PERCENT_RANK() OVER (PARTITION BY auction) AS p FROM bids [NOW];
+
+-- code: unknown-column
+-- span: "web"
+-- hint: write 'web'
+SELECT price FROM bids [NOW] WHERE channel = "web";
+
+-- code: unknown-column
+-- span: "it's"
+-- hint: write 'it\'s'
+SELECT CONCAT(channel, "it's") AS t FROM bids [NOW];
+
+-- code: unsupported-subquery
+-- span: price > ANY (SELECT 1)
+-- hint: compare with the least or the greatest: (SELECT MAX(...) ...)
+SELECT price > ANY (SELECT 1) AS x FROM bids [NOW];
+
+-- code: column-count
+-- span: price > ANY (SELECT 1, 2)
+SELECT price FROM bids [NOW] WHERE price > ANY (SELECT 1, 2);

@@ -973,3 +973,46 @@ SELECT STRING_AGG() FROM bids;
 -- code: duplicate-clause
 -- span: WITHIN GROUP
 SELECT STRING_AGG(channel, ',' ORDER BY at) WITHIN GROUP (ORDER BY at) FROM bids;
+
+-- double quotes
+
+-- code: unterminated
+-- span: "price FROM bids
+-- hint: close it with "
+SELECT "price FROM bids;
+
+-- code: double-quoted
+-- span: r"raw"
+-- hint: write r'raw'
+SELECT r"raw" FROM bids;
+
+-- code: double-quoted
+-- span: X"1F"
+-- hint: write X'1F'
+SELECT X"1F";
+
+-- code: double-quoted
+-- span: DATE "2026-01-01"
+-- hint: write DATE '2026-01-01'
+SELECT DATE "2026-01-01";
+
+-- code: double-quoted
+-- span: "the key"
+-- hint: write 'the key'
+CREATE STREAM s (a INT COMMENT "the key");
+
+-- code: double-quoted
+-- span: "data/bids"
+-- hint: write 'data/bids'
+CREATE STREAM s (a INT) FROM FILES "data/bids" FORMAT json;
+
+-- ANY and ALL
+
+-- code: unsupported-syntax
+-- span: ANY (SELECT 1)
+-- hint: it follows a comparison: a > ANY (SELECT ...)
+SELECT price FROM bids WHERE ANY (SELECT 1);
+
+-- code: syntax
+-- span:
+SELECT price FROM bids WHERE price <=> ANY (SELECT 1);

@@ -32,6 +32,8 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
         unseen = env.unseen.get(parts[0].casefold()) if len(parts) == 1 else None
         if unseen is not None and all(node is not part for part in unseen.walk()):
             raise _unseen(parts[0], unseen, env) from None
+        if len(parts) == 1 and env.context.span(node).text.startswith('"'):
+            raise _no_text(parts[0]) from None
         raise
     if found.depth > 1 or (found.depth == 1 and not env.correlated):
         raise _too_far(parts)
@@ -40,6 +42,17 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
 
 def _too_far(parts: tuple[str, ...]) -> EbbtideError:
     return refusals.OUTER_COLUMN(name=".".join(parts))
+
+
+def _no_text(name: str) -> BindError:
+    """The error of a text in double quotes, as other systems have it."""
+    written = name.replace("\\", "\\\\").replace("'", "\\'")
+    return BindError(
+        "unknown-column",
+        f'there is no column "{name}"',
+        detail="what stands in double quotes is a name; a text stands in single quotes",
+        hint=f"write '{written}'",
+    )
 
 
 def _unseen(name: str, node: exp.Expr, env: Environment) -> BindError:
