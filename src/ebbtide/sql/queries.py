@@ -5,7 +5,7 @@ dialects) is refused here, at the word with which it begins.
 """
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -25,6 +25,7 @@ __all__ = ["QueryParser"]
 # These begin what may follow a source or an expression, so they are no aliases without AS.
 _NO_ALIAS = ("EMIT", "EVERY", "ALLOW", "MATCH_CONDITION")
 
+_FETCH = ("FIRST", "NEXT", "ROW", "ROWS", "ONLY")
 _WINDOW_KINDS = ("TUMBLING", "HOPPING", "SESSION")
 
 _GROUPINGS = refusals.by_token(refusals.GROUPINGS)
@@ -57,6 +58,7 @@ class QueryParser(SourceParser):
         TokenType.QUALIFY: lambda self: ("qualify", self._qualify()),
         TokenType.WINDOW: lambda self: ("windows", self._windows()),
         **{key: _refused(found) for key, found in refusals.by_token(refusals.CLAUSES).items()},
+        TokenType.FETCH: lambda self: self._refuse_fetch(),
     }
     QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
 
@@ -211,10 +213,19 @@ class QueryParser(SourceParser):
 
     @located
     def _limit(self) -> exp.Limit:
+        first = self._curr
         self._advance()
         if self._match(TokenType.ALL, advance=False):
-            self.refuse(refusals.LIMIT_ALL)
+            self.refuse(refusals.LIMIT_ALL, self.span(first, self._curr))
         return exp.Limit(expression=self._rows("LIMIT"))
+
+    def _refuse_fetch(self) -> NoReturn:
+        """FETCH FIRST 5 ROWS ONLY."""
+        first, count = self._curr, "1"
+        self._advance()
+        while self._match_texts(_FETCH) or self._match(TokenType.NUMBER):
+            count = self._prev.text if self._prev.token_type is TokenType.NUMBER else count
+        self.refuse(refusals.CLAUSES["FETCH"], self.span(first, self._prev), count=count)
 
     @located
     def _offset(self) -> exp.Offset:
@@ -232,6 +243,7 @@ class QueryParser(SourceParser):
     ) -> exp.TableAlias | None:
         if self._match_texts(_NO_ALIAS, advance=False) or self._begins_asof():
             return None
+        self._check_foreign()
         first = self._curr
         name = self._next if first.token_type is TokenType.ALIAS else first
         if name.token_type is TokenType.STRING:
@@ -241,6 +253,7 @@ class QueryParser(SourceParser):
             raise self.unexpected("an alias")
         if alias is not None:
             mark(alias, first.start, self._prev.end + 1)
+            self._check_foreign()
         return alias
 
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
@@ -302,6 +315,15 @@ class QueryParser(SourceParser):
         node = exp.Join(this=source, side=side, kind=kept, on=on, using=using)
         focus(node, span)
         return node
+
+    def _check_foreign(self) -> None:
+        """Refuses what would be taken for an alias, or for what follows one."""
+        if self._next.token_type is TokenType.NUMBER and self.at("WITHIN"):
+            unit = self._tokens[min(self._index + 2, self._tokens_size - 1)]
+            length = f"{self._next.text} {unit.text}"
+            self.refuse(refusals.WITHIN, self.span(self._curr, unit), length=length)
+        if self._next.token_type is TokenType.L_PAREN and self.at("MATCH_RECOGNIZE"):
+            self.refuse(refusals.MATCH_RECOGNIZE)
 
     def _begins_asof(self) -> bool:
         """Whether ASOF stands before a join here; elsewhere it is a name."""

@@ -14,7 +14,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.errors import BindError, EbbtideError, Span, UnsupportedError
-from ebbtide.sql import nodes
+from ebbtide.sql import elsewhere, nodes
 
 __all__ = ["Refusal"]
 
@@ -57,22 +57,44 @@ CLAUSES = {
     "CLUSTER BY": _absent("CLUSTER BY"),
     "DISTRIBUTE BY": _absent("DISTRIBUTE BY"),
     "SORT BY": _absent("SORT BY"),
-    "FETCH": _absent("FETCH", "the number of rows is given by LIMIT"),
+    "FETCH": _absent("FETCH", "write LIMIT {count}"),
     "TABLESAMPLE": _absent("TABLESAMPLE"),
-    "LATERAL": _absent("LATERAL"),
-    "PIVOT": _absent("PIVOT"),
+    "LATERAL": _absent("LATERAL", elsewhere.ABSENT["UNNEST"]),
+    "PIVOT": _absent(
+        "PIVOT", "list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')"
+    ),
     "UNPIVOT": _absent("UNPIVOT"),
 }
 AFTER_A_SOURCE = ("PIVOT", "UNPIVOT", "TABLESAMPLE")
 GROUPINGS = {"ALL": _absent("GROUP BY ALL", "list what to group by")}
 JOINS = {"NATURAL": _absent("NATURAL JOIN", "name the columns with USING")}
 _STATEMENTS = """
-    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LOAD MERGE REFRESH REVOKE
-    ROLLBACK SET TRUNCATE UNCACHE UPDATE USE VACUUM
+    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LIST LOAD MERGE PAUSE
+    PRINT REFRESH RESUME REVOKE ROLLBACK SET SUBSCRIBE TAIL TERMINATE TRUNCATE UNCACHE UPDATE USE
+    VACUUM
 """
 STATEMENTS = tuple(_STATEMENTS.split())
 
 STATEMENT = _absent("the statement {name}", "the statements are {known}")
+STATEMENT_INSTEAD = _absent("the statement {name}", "write {instead}")
+STATEMENT_LEFT_OUT = _absent("the statement {name}", "leave it out")
+INSTEAD_OF_STATEMENTS = {
+    "DESC": "EXPLAIN SELECT * FROM {rest}",
+    "DESCRIBE": "EXPLAIN SELECT * FROM {rest}",
+    "LIST": "SHOW {rest}",
+    "PRINT": "SELECT * FROM {rest}",
+    "SUBSCRIBE": "SELECT * FROM {rest}",
+    "TAIL": "SELECT * FROM {rest}",
+}
+LEFT_OUT_STATEMENTS = ("ANALYZE", "BEGIN", "CACHE", "COMMIT", "REFRESH", "SET", "USE", "VACUUM")
+WITHIN = _absent(
+    "WITHIN in a join",
+    "bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL {length}",
+)
+MATCH_RECOGNIZE = _absent(
+    "MATCH_RECOGNIZE", "join the stream with itself, and bound the times of its rows in ON"
+)
+JSON_ARROW = _absent("the operator ->", elsewhere.ABSENT["JSON_VALUE"])
 WINDOW_BEHIND_SOURCE = _absent(
     "a window behind a source", "group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)"
 )
@@ -83,7 +105,7 @@ FRAME_OF_GROUPS = _absent("a frame of GROUPS", "a frame is of ROWS or of RANGE")
 LAMBDA = _absent("a lambda function")
 ARGUMENT_BY_NAME = _absent("an argument by name")
 OPTIMIZER_HINT = _absent("a hint")
-LIMIT_ALL = _absent("LIMIT ALL")
+LIMIT_ALL = _absent("LIMIT ALL", "leave it out")
 NAME_IN_TWO_PARTS = _absent("a name in two parts")
 COMMENT_IN_BRACES = _absent("a comment in braces", "a comment is written /* ... */ or -- ...")
 

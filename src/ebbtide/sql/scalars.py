@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from ebbtide.sql import literals, nodes
+from ebbtide.sql import literals, nodes, refusals
 from ebbtide.sql.calls import CallParser
 from ebbtide.sql.spans import mark, marked
 from ebbtide.sql.token_reader import located
@@ -65,6 +65,7 @@ class ScalarParser(CallParser):
     RANGE_PARSERS = {
         TokenType.BETWEEN: lambda self, this: self._between(this),
         TokenType.IN: lambda self, this: self._in(this),
+        TokenType.ARROW: lambda self, this: self.refuse(refusals.JSON_ARROW, self.span(self._prev)),
         **{
             key: CallParser.RANGE_PARSERS[key]
             for key in (TokenType.IS, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE)

@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ebbtide.algebra.window import WINDOWS, Syntax, Unit
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
+from ebbtide.sql.elsewhere import ABSENT
 from ebbtide.sql.scalars import ScalarParser
 from ebbtide.sql.spans import mark
 from ebbtide.sql.token_reader import located
@@ -130,6 +131,10 @@ class SourceParser(ScalarParser):
         return table
 
     def _unknown_function(self, name: Token) -> ParseError:
+        known = ABSENT.get(name.text.upper())
+        if known is not None:
+            message = f'there is no table function "{name.text}"'
+            return self.fault("unknown-table-function", message, self.span(name), hint=known)
         near = get_close_matches(name.text.upper(), (*_FUNCTIONS, *_STREAM_OPERATORS), 1)
         return self.fault(
             "unknown-table-function",

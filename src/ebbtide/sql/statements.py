@@ -1,5 +1,7 @@
 """Statements: queries with how they are emitted, and what is declared, fed, shown and dropped."""
 
+from typing import NoReturn
+
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.sql import refusals
@@ -49,10 +51,23 @@ class StatementParser(DeclarationParser):
             name = self.name(f"the name of a {kind.value.lower()}")
             return Drop(kind, name, if_exists, self.span(first, self._prev))
         if self._match_texts(refusals.STATEMENTS, advance=False):
-            self.refuse(refusals.STATEMENT, name=first.text.upper(), known=_STATEMENTS)
+            self._refuse_statement(first.text.upper())
         if not self.begins_query() and not self._match(TokenType.L_PAREN, advance=False):
             raise self.unexpected(_STATEMENTS)
         return self._query()
+
+    def _refuse_statement(self, name: str) -> NoReturn:
+        whole = self.span(self._curr, self._tokens[-1])
+        if name in refusals.LEFT_OUT_STATEMENTS:
+            self.refuse(refusals.STATEMENT_LEFT_OUT, whole, name=name)
+        self._advance()
+        self.take("TO")
+        known = refusals.INSTEAD_OF_STATEMENTS.get(name)
+        if known is not None and self._curr:
+            rest = self.sql[self._curr.start : whole.end]
+            written = known.format(rest=rest)
+            self.refuse(refusals.STATEMENT_INSTEAD, whole, name=name, instead=written)
+        self.refuse(refusals.STATEMENT, self.span(self._tokens[0]), name=name, known=_STATEMENTS)
 
     def _query(self) -> Query:
         first = self._curr

@@ -528,3 +528,23 @@ SELECT price > ANY (SELECT 1) AS x FROM bids [NOW];
 -- code: column-count
 -- span: price > ANY (SELECT 1, 2)
 SELECT price FROM bids [NOW] WHERE price > ANY (SELECT 1, 2);
+
+-- code: unknown-function
+-- span: NOW()
+-- hint: a window says what is recent: FROM bids [RANGE 1 HOUR] holds the rows of the last hour
+SELECT price FROM bids [UNBOUNDED] WHERE at > NOW() - INTERVAL 1 HOUR;
+
+-- code: unknown-function
+-- span: TIME_BUCKET(INTERVAL '10 minutes', at)
+-- hint: write FLOOR(at TO INTERVAL '10 minutes')
+SELECT TIME_BUCKET(INTERVAL '10 minutes', at) AS t FROM bids [NOW];
+
+-- code: unknown-column
+-- span: t.window_time
+-- hint: write (t.window_end - INTERVAL 1 MILLISECOND)
+SELECT t.window_time AS w FROM TUMBLE(bids, at, 10 MINUTES) AS t;
+
+-- code: unknown-function
+-- span: TIME_BUCKET(at)
+-- hint: the form here is FLOOR(b TO a)
+SELECT TIME_BUCKET(at) AS t FROM bids [NOW];

@@ -222,6 +222,7 @@ SELECT * FROM TUMBEL(bids, at, 10 MINUTES);
 
 -- code: unknown-table-function
 -- span: EXPLODE
+-- hint: a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it
 SELECT * FROM EXPLODE(tags);
 
 -- code: wrong-arguments
@@ -384,10 +385,12 @@ SELECT * FROM bids TABLESAMPLE (10 PERCENT);
 
 -- code: unsupported-syntax
 -- span: LATERAL
+-- hint: a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it
 SELECT * FROM auctions LATERAL VIEW EXPLODE(tags) t AS tag;
 
 -- code: unsupported-syntax
 -- span: PIVOT
+-- hint: list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')
 SELECT * FROM bids PIVOT (SUM(price) FOR channel IN ('web', 'app'));
 
 -- code: unsupported-syntax
@@ -411,7 +414,8 @@ SELECT * FROM bids LIMIT ten;
 SELECT * FROM bids LIMIT 1 + 1;
 
 -- code: unsupported-syntax
--- span: ALL
+-- span: LIMIT ALL
+-- hint: leave it out
 SELECT * FROM bids LIMIT ALL;
 
 -- code: unsupported-syntax
@@ -1016,3 +1020,35 @@ SELECT price FROM bids WHERE ANY (SELECT 1);
 -- code: syntax
 -- span:
 SELECT price FROM bids WHERE price <=> ANY (SELECT 1);
+
+-- words of other systems
+
+-- code: unsupported-syntax
+-- span: FETCH FIRST 5 ROWS ONLY
+-- hint: write LIMIT 5
+SELECT * FROM bids FETCH FIRST 5 ROWS ONLY;
+
+-- code: unsupported-syntax
+-- span: SUBSCRIBE TO bids
+-- hint: write SELECT * FROM bids
+SUBSCRIBE TO bids;
+
+-- code: unsupported-syntax
+-- span: SET 'a' = 'b'
+-- hint: leave it out
+SET 'a' = 'b';
+
+-- code: unsupported-syntax
+-- span: WITHIN 1 HOUR
+-- hint: bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL 1 HOUR
+SELECT b.price FROM bids AS b JOIN auctions AS a WITHIN 1 HOUR ON a.id = b.auction;
+
+-- code: unsupported-syntax
+-- span: MATCH_RECOGNIZE
+-- hint: join the stream with itself, and bound the times of its rows in ON
+SELECT * FROM bids MATCH_RECOGNIZE (PARTITION BY auction ORDER BY at);
+
+-- code: unsupported-syntax
+-- span: ->
+-- hint: declare the field as a STRUCT and read payload.price; files in JSON are read by their types
+SELECT channel ->> 'a' FROM bids;

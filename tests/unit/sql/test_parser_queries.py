@@ -155,7 +155,7 @@ def test_table_functions(text: str, node: nodes.TableFunction) -> None:
         ("SELECT 5L FROM t", "SELECT CAST(5 AS BIGINT) FROM t"),
         ("SELECT DATE '2026-01-01' FROM t", "SELECT CAST('2026-01-01' AS DATE) FROM t"),
         ("SELECT a::INT FROM t", "SELECT CAST(a AS INT) FROM t"),
-        ("SELECT 'a' 'b' FROM t", 'SELECT "ab" FROM t'),
+        ("SELECT 'a' 'b' FROM t", "SELECT 'ab' FROM t"),
         ("SELECT 'it''s' FROM t", "SELECT 'it\\'s' FROM t"),
         ("SELECT r'\\d' FROM t", "SELECT '\\\\d' FROM t"),
         ("SELECT FIRST(a IGNORE NULLS) FROM t", "SELECT FIRST(a) IGNORE NULLS FROM t"),

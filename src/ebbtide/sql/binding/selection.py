@@ -44,6 +44,9 @@ from ebbtide.sql.binding.subqueries import Above, Attachments, BindInner
 __all__ = ["Block"]
 
 
+_SUBQUERIES = (exp.Exists, exp.In, nodes.Quantified)
+
+
 @dataclass(slots=True)
 class Conditions:
     """What WHERE or HAVING demands: terms, and semi joins with subqueries."""
@@ -110,8 +113,7 @@ class Block:
         node = self.select.args.get(clause)
         for part in and_parts(node.this) if node is not None else ():
             core, negated = without_not(part)
-            subquery = isinstance(core, exp.Exists | exp.In | nodes.Quantified)
-            if subquery and not core.expressions:
+            if isinstance(core, _SUBQUERIES) and not core.expressions:
                 with self.context.at(core):
                     found.semis.append(semi_join(core, negated, env, self.inner))
                 continue
