@@ -84,6 +84,30 @@ SELECT * FROM TUMBLE(ISTREAM(SELECT price FROM bids [ROWS 1]), instant, 1 MINUTE
 
 SELECT a.window_start, a.n, b.n AS m FROM (SELECT window_start, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start) AS a JOIN (SELECT window_start, COUNT(*) AS n FROM TUMBLE(auctions, at, 1 HOUR) GROUP BY window_start) AS b ON a.window_start = b.window_start;
 
+-- windows as other systems write them
+
+SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE bids, DESCRIPTOR(at), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end EMIT ON WINDOW CLOSE;
+
+SELECT h.auction, h.window_end FROM TABLE(HOP(TABLE bids, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)) AS h;
+
+SELECT bidder, window_start, COUNT(*) AS n FROM TABLE(SESSION(TABLE bids PARTITION BY bidder, DESCRIPTOR(at), INTERVAL '5' MINUTES)) GROUP BY bidder, window_start, window_end;
+
+SELECT window_end, SUM(price) AS total FROM CUMULATE(TABLE bids, DESCRIPTOR(at), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES) GROUP BY window_start, window_end;
+
+SELECT TUMBLE_START(at, INTERVAL '1' HOUR) AS began, TUMBLE_END(at, INTERVAL '1' HOUR) AS ended, COUNT(*) AS n FROM bids WHERE price > 1 GROUP BY TUMBLE(at, INTERVAL '1' HOUR);
+
+SELECT b.auction, HOP_START(b.at, INTERVAL '1' MINUTE, INTERVAL '1' HOUR), MAX(b.price) AS top FROM bids AS b GROUP BY b.auction, HOP(b.at, INTERVAL '1' MINUTE, INTERVAL '1' HOUR) HAVING COUNT(*) > 1;
+
+SELECT bidder, SESSION_START(at, INTERVAL '10' MINUTE) AS began, COUNT(*) AS n FROM bids WHERE price > 1 GROUP BY bidder, SESSION(at, INTERVAL '10' MINUTE);
+
+SELECT window, COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes');
+
+SELECT window.start AS began, window.end AS ended, COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes', '5 minutes');
+
+SELECT window(at, '10 minutes') AS w, COUNT(*) AS n FROM bids GROUP BY w;
+
+SELECT b.bidder, session_window.start AS began, COUNT(*) AS n FROM bids b WHERE b.price > 2 GROUP BY b.bidder, session_window(b.at, '5 minutes');
+
 -- relations to streams and back
 
 ISTREAM(SELECT * FROM bids [RANGE 1 MINUTE]);
@@ -319,7 +343,7 @@ SELECT CAST(channel AS INTERVAL DAY TO SECOND) FROM bids;
 
 SELECT 5, 5L, 5S, 5Y, 1.5, 1.5D, 1.5BD, 1e3, 1.5E-3, .5;
 
-SELECT 'single', "double", 'it''s', 'it\'s', "say ""hi""", 'one' ' two', r'raw\n', 'tab\tnewline\n', '\u00e9';
+SELECT 'single', 'it''s', 'it\'s', 'say "hi"', 'one' ' two', r'raw\n', 'tab\tnewline\n', '\u00e9';
 
 SELECT X'1F', x'00ff';
 
@@ -409,6 +433,30 @@ SELECT SUM(price) FILTER (WHERE price > 1) OVER (PARTITION BY auction ORDER BY a
 
 SELECT LAST_VALUE(price) IGNORE NULLS OVER (PARTITION BY auction ORDER BY at) FROM bids;
 
+SELECT "price" AS "the price", "b"."at" AS "say ""hi""", b.auction AS "date" FROM "bids" [NOW] AS "b";
+
+-- clauses that are said by others
+
+SELECT auction, price, AVG(price) OVER w AS mean FROM bids [RANGE 1 HOUR] WINDOW w AS (PARTITION BY auction ORDER BY at ROWS 2 PRECEDING);
+
+SELECT * FROM bids [RANGE 1 HOUR] QUALIFY ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC) <= 3;
+
+SELECT auction, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY auction QUALIFY RANK() OVER (ORDER BY n DESC) <= 5 ORDER BY n DESC, MAX(price) LIMIT 3;
+
+SELECT DISTINCT ON (auction) auction, bidder, price FROM bids [RANGE 1 HOUR] ORDER BY auction, price DESC;
+
+SELECT channel, auction, COUNT(*), SUM(price) AS total, GROUPING(channel) AS all_channels FROM bids [RANGE 1 HOUR] AS b GROUP BY CUBE (channel, b.auction);
+
+SELECT channel, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY channel WITH ROLLUP ORDER BY n DESC LIMIT 3;
+
+SELECT auction, LISTAGG(channel, '; ') WITHIN GROUP (ORDER BY price) AS channels, ARRAY_AGG(price ORDER BY at DESC, price) AS prices FROM bids [RANGE 1 HOUR] GROUP BY auction;
+
+SELECT auction, NTILE(4) OVER (PARTITION BY auction ORDER BY price) AS quarter, PERCENT_RANK() OVER (ORDER BY price) AS share FROM bids [RANGE 1 HOUR];
+
+SELECT auction, price FROM bids [RANGE 1 HOUR] AS b WHERE price > ALL (SELECT c.price FROM bids [RANGE 1 HOUR] AS c WHERE c.bidder = b.auction) AND price <> SOME (SELECT reserve FROM auctions [RANGE 1 DAY]);
+
+SELECT cube, rollup, qualify_1 FROM (SELECT auction AS cube, bidder AS rollup, price AS qualify_1 FROM bids [NOW]) AS b QUALIFY RANK() OVER (ORDER BY cube) = 1;
+
 -- CREATE STREAM
 
 CREATE STREAM s1 (a INT);
@@ -447,6 +495,16 @@ create stream s17 (a integer, b long, c numeric(3, 1), d byte, e short, f dec(4)
 
 CREATE STREAM s18 (a INTERVAL DAY TO SECOND, b ARRAY<INTERVAL DAY TO SECOND>);
 
+CREATE STREAM s19 (a VARCHAR(20), b CHAR(3), c TEXT, d CHARACTER VARYING(5), text STRING, e FLOAT, f REAL, g DOUBLE PRECISION, h FLOAT(24));
+
+CREATE STREAM s20 (a TIMESTAMP(3), b TIMESTAMPTZ, c TIMESTAMP_LTZ(6), d TIMESTAMP(3) WITH LOCAL TIME ZONE, e TIMESTAMP WITH TIME ZONE, timestamptz TIMESTAMPTZ(0));
+
+CREATE STREAM s21 (a ARRAY<VARCHAR(20)>, b STRUCT<text: TEXT, x: REAL>, c INT[]);
+
+CREATE STREAM s22 (id INT PRIMARY KEY, at TIMESTAMP(3) NOT NULL, WATERMARK FOR at AS at - INTERVAL '5' SECOND);
+
+CREATE STREAM s23 (id INT NOT NULL PRIMARY KEY COMMENT 'the key', at TIMESTAMP(3), watermark INT, key INT, `check` INT, metadata STRING, constraint INT) WATERMARK FOR at AS at;
+
 -- CREATE TABLE
 
 CREATE TABLE t1 (id INT, name STRING);
@@ -463,6 +521,10 @@ CREATE TABLE IF NOT EXISTS t6 (id INT NOT NULL COMMENT 'the key', at TIMESTAMP, 
 
 CREATE OR REPLACE TABLE t7 (id INT);
 
+CREATE TABLE t8 (id INT COMMENT 'the key' PRIMARY KEY NOT NULL, at TIMESTAMP, WATERMARK FOR at AS at) TIME at;
+
+SELECT CAST(auction AS TEXT) AS a, bidder::VARCHAR AS b, CAST(price AS FLOAT) AS c, CAST(price AS DOUBLE PRECISION) AS d, CAST(channel AS TIMESTAMPTZ) AS e FROM bids [NOW];
+
 -- CREATE VIEW
 
 CREATE VIEW v1 AS SELECT * FROM bids;
@@ -476,6 +538,12 @@ CREATE VIEW v4 (PROGRESS FOR at, PROGRESS FOR seen) AS SELECT * FROM bids;
 CREATE OR REPLACE VIEW v5 AS ISTREAM(SELECT auction, MAX(price) AS top FROM bids [FIXED 1 HOUR] GROUP BY auction);
 
 CREATE VIEW IF NOT EXISTS v6 AS WITH d AS (SELECT * FROM bids WHERE price > 1) SELECT * FROM d UNION ALL SELECT * FROM bids;
+
+CREATE MATERIALIZED VIEW v8 AS SELECT auction, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY auction;
+
+CREATE OR REPLACE MATERIALIZED VIEW v8 AS SELECT auction, COUNT(*) AS many FROM bids [RANGE 1 HOUR] GROUP BY auction;
+
+DROP MATERIALIZED VIEW IF EXISTS v8;
 
 CREATE VIEW `v 7` AS (SELECT 1 AS one);
 

@@ -35,8 +35,8 @@ Avoided, because both are right in their own way
     - IN with several columns that depends on the query around: not there.
 
 Not in the language here, and so never written
-    NATURAL joins, ORDER BY without LIMIT, OFFSET without LIMIT, GROUPING SETS, subqueries in ON,
-    two columns of one name, LATERAL.
+    NATURAL joins, ORDER BY without LIMIT, OFFSET without LIMIT, OVER with grouping sets, subqueries
+    in ON, two columns of one name, LATERAL.
 """
 
 from __future__ import annotations
@@ -746,6 +746,8 @@ class Writer(Sources):
         """The clauses of a SELECT."""
         if self.maybe(0.03):
             return self.single(kinds)
+        if kinds is None and self.maybe(0.12):
+            return self.form()
         sources, columns = self.sources(depth, set())
         level = Level(columns, depth, outside=columns)
         where = f" WHERE {self.conditions(level)}" if self.maybe(0.4) else ""
@@ -759,6 +761,107 @@ class Writer(Sources):
         text = f"SELECT {distinct}{_listed(items)} FROM {sources}{where}"
         order = self.first(items, level, bool(distinct)) if ordered and self.maybe(0.15) else ""
         return Shape(f"{text}{order}", tuple((item.name, item.kind) for item in items))
+
+    def form(self) -> Shape:
+        """QUALIFY, WINDOW, DISTINCT ON or grouping sets, on one table."""
+        table = self.one(*TABLES)
+        kinds = {f"`{name}`": _KIND[of] for name, of in TABLES[table].items()}
+        columns = tuple(Column(name.strip("`"), kind, table) for name, kind in kinds.items())
+        level = Level(columns, 0)
+        keys = self.dice.sample(list(kinds), self.one(1, 1, 2))
+        where = f" WHERE {self.condition(level, 1)}" if self.maybe(0.3) else ""
+        where = f" WHERE {self.quantified(columns)}" if self.maybe(0.3) else where
+        rest = f"FROM {table}{where}"
+        return self.one(self.qualified, self.qualified, self.distinct_on, self.sets, self.sets)(
+            rest, keys, kinds, level
+        )
+
+    def quantified(self, columns: tuple[Column, ...]) -> str:
+        """A comparison with ANY or ALL of a subquery, that may depend on the query around."""
+        pairs = [
+            (column, other, name)
+            for column in columns
+            for other in TABLES
+            for name, of in TABLES[other].items()
+            if _KIND[of] == column.kind
+        ]
+        column, other, name = self.one(*pairs)
+        depends = [
+            (mine.name, theirs)
+            for mine in columns
+            for theirs, of in TABLES[other].items()
+            if _KIND[of] == mine.kind
+        ]
+        where = ""
+        if depends and self.maybe(0.5):
+            mine, theirs = self.one(*depends)
+            sign = self.one("=", "<", "<>")
+            where = f" WHERE q.`{theirs}` {sign} {column.source}.`{mine}`"
+        words = self.one("ANY", "ALL", "SOME")
+        text = f"{column.source}.`{column.name}` {self.one(*_COMPARED)} {words}"
+        negated = self.one("", "", "NOT ")
+        return f"{negated}{text} (SELECT q.`{name}` FROM {other} AS q{where})"
+
+    def qualified(self, rest: str, keys: list[str], kinds: dict[str, str], level: Level) -> Shape:
+        """SELECT ... WINDOW ... QUALIFY, all rows of a partition in an order without ties."""
+        order = self.sorted(self.dice.sample(list(kinds), len(kinds)))
+        window = f"PARTITION BY {', '.join(keys)}"
+        called = self.one("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "COUNT(*)", "NTILE(2)")
+        called = self.one(called, "2 * CUME_DIST()", "3 * PERCENT_RANK()")
+        items = ", ".join(f"{name} AS o{i}" for i, name in enumerate(kinds))
+        pairs = tuple((f"o{i}", kind) for i, kind in enumerate(kinds.values()))
+        bound = self.one("<= 1", "= 2", "> 1", "<> 1")
+        more = f" AND {self.condition(level, 1)}" if self.maybe(0.4) else ""
+        listed = f"SELECT {self.one('', 'DISTINCT ')}{items}"
+        match self.one("alias", "named", "plain", "star"):
+            case "alias":
+                text = f"{listed}, {called} OVER ({window} {order}) AS n {rest} QUALIFY n {bound}"
+                pairs += (("n", INT),)
+            case "named":
+                text = f"{listed} {rest} WINDOW w AS ({window}) QUALIFY {called} OVER (w {order})"
+                text += f" {bound}"
+            case "plain":
+                text = f"{listed} {rest} QUALIFY {called} OVER ({window} {order}) {bound}"
+            case _:
+                text = f"SELECT * {rest} QUALIFY {called} OVER ({window} {order}) {bound}"
+                pairs = tuple((name.strip("`"), kind) for name, kind in kinds.items())
+        return Shape(f"{text}{more}", pairs)
+
+    def distinct_on(self, rest: str, keys: list[str], kinds: dict[str, str], level: Level) -> Shape:
+        """SELECT DISTINCT ON, the first rows in an order without ties."""
+        others = [name for name in kinds if name not in keys]
+        self.dice.shuffle(others)
+        order = self.sorted([*keys, *others])
+        shown = self.dice.sample(list(kinds), self.one(1, 2, len(kinds)))
+        items = ", ".join(f"{name} AS o{i}" for i, name in enumerate(shown))
+        pairs = tuple((f"o{i}", kinds[name]) for i, name in enumerate(shown))
+        return Shape(f"SELECT DISTINCT ON ({', '.join(keys)}) {items} {rest} {order}", pairs)
+
+    def sets(self, rest: str, keys: list[str], kinds: dict[str, str], level: Level) -> Shape:
+        """GROUP BY ROLLUP, CUBE or GROUPING SETS."""
+        grouped = self.dice.sample(list(kinds), self.one(1, 2, 2, 3))
+        listed = ", ".join(grouped)
+        first = grouped[0]
+        by = self.one(
+            f"ROLLUP ({listed})",
+            f"CUBE ({listed})",
+            f"GROUPING SETS (({listed}), ({first}), ())",
+            f"GROUPING SETS (({listed}), ({first}), ({first}))",
+            f"{first}, ROLLUP ({listed})",
+            f"GROUPING SETS (ROLLUP ({listed}), ({first}))",
+        )
+        items = [Item(name, kinds[name], f"o{i}") for i, name in enumerate(grouped)]
+        kind = self.one(INT, TEXT, DATE)
+        texts = [name for name in kinds if kinds[name] == TEXT]
+        joined = f"STRING_AGG({self.one(*texts)}, '-' ORDER BY {texts[0]})" if texts else "MIN('a')"
+        made = joined if kind == TEXT and self.maybe(0.6) else self.aggregate(kind, level)
+        items.append(Item(made, kind, "m"))
+        if self.maybe(0.5):
+            items.append(Item(f"GROUPING({listed})", INT, "g"))
+        having = f" HAVING {self.one('COUNT(*) > 1', f'{first} IS NOT NULL')}"
+        text = f"SELECT {self.one('', '', 'DISTINCT ')}{_listed(items)} {rest} GROUP BY {by}"
+        pairs = tuple((item.name, item.kind) for item in items)
+        return Shape(f"{text}{having if self.maybe(0.3) else ''}", pairs)
 
     def single(self, kinds: tuple[str, ...] | None) -> Shape:
         """SELECT without FROM."""

@@ -27,11 +27,11 @@ from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.arguments import late_of, zone_of
 from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.query import Query
-from ebbtide.errors import EbbtideError, QueryError, UnsupportedError
+from ebbtide.errors import BindError, EbbtideError, QueryError, UnsupportedError
 from ebbtide.optimizer import optimise
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
-from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry
+from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry, ViewEntry
 from ebbtide.sql.parser import parse, parse_query
 from ebbtide.sql.syntax import Statement
 from ebbtide.store.clock import Clock, system_clock
@@ -262,6 +262,7 @@ class Engine:
             bound = bind(statement, self.catalog)
             match bound:
                 case Declared():
+                    self._check_unread(bound.catalog)
                     return self.definitions.declare(statement, bound)
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)
@@ -274,6 +275,20 @@ class Engine:
                 case BoundInsert():
                     raise UnsupportedError(
                         "insert-not-built", "INSERT INTO is understood, but cannot be run yet"
+                    )
+
+    def _check_unread(self, later: Catalog) -> None:
+        """Refuses to drop or replace a source while a run reads it."""
+        left = tuple(later)
+        for entry in self.catalog:
+            if isinstance(entry, ViewEntry) or entry in left:
+                continue
+            for run in self._runs.values():
+                if run.active and entry.declaration in run.program.lowered.declarations:
+                    raise BindError(
+                        "in-use",
+                        f'"{entry.name}" cannot be dropped or replaced while "{run.name}" runs',
+                        hint="stop the run first: run.stop()",
                     )
 
     def _query(self, text: str, bound: BoundQuery, name: str | None) -> Query:

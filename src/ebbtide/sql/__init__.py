@@ -66,6 +66,8 @@ Expressions
     exp.Is              this, expression (exp.Null or exp.Boolean); IS NOT is exp.Not of it
     exp.Between         this, low, high
     exp.In              this, expressions, or query (exp.Subquery); NOT IN is exp.Not of it
+    nodes.Quantified    this, op (a text), query (exp.Subquery): this op ANY (query); ALL is exp.Not
+                        of the opposite, = ANY is exp.In
     exp.Like, exp.ILike this, expression, negate; exp.Escape around it: this, expression
     exp.RegexpLike      this, expression
     exp.Exists          this (query)

@@ -86,6 +86,7 @@ _TABLE: dict[str, tuple[type[exp.Expr], ...]] = {
     "this grid": (nodes.FloorTo, nodes.CeilTo),
     "this low high": (exp.Between,),
     "this expressions query": (exp.In,),
+    "this op query": (nodes.Quantified,),
     "this ifs default": (exp.Case,),
     "this true": (exp.If,),
     "this expressions distinct order filter nulls": (nodes.Call,),

@@ -5,18 +5,21 @@ library of functions is Ebbtide's, so every call is a Call, and the special form
 (EXTRACT, TRIM, POSITION, SUBSTRING) are calls as well.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.parser import Parser
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.sql import refusals
+from ebbtide.sql.call_forms import said_by_others
 from ebbtide.sql.durations import DurationReader
-from ebbtide.sql.nodes import Call, CeilTo, FloorTo
+from ebbtide.sql.nodes import Call, CeilTo, FloorTo, Quantifier
 from ebbtide.sql.spans import mark, marked
 from ebbtide.sql.token_reader import located
-from ebbtide.sql.types import unknown_type
+from ebbtide.sql.types import SAME_TYPES, TYPE_WORDS, unknown_type
 
 __all__ = ["CallParser"]
 
@@ -43,6 +46,9 @@ class CallParser(DurationReader):
         "CEIL": lambda self: self._round_to("CEIL", CeilTo),
         "CEILING": lambda self: self._round_to("CEIL", CeilTo),
         "EXISTS": lambda self: self._exists(),
+        "ANY": lambda self: self._quantifier("ANY"),
+        "SOME": lambda self: self._quantifier("SOME"),
+        "ALL": lambda self: self._quantifier("ALL"),
         "EXTRACT": lambda self: self._extract(),
         "TRIM": lambda self: self._trim(),
         "POSITION": lambda self: self._position(),
@@ -66,7 +72,14 @@ class CallParser(DurationReader):
         if not isinstance(this, exp.Anonymous):
             return this
         call = self._call(this)
+        first = self._curr
         if self.take("WITHIN", "GROUP"):
+            if call.args.get("order"):
+                raise self.fault(
+                    "duplicate-clause",
+                    "ORDER BY stands here a second time",
+                    self.span(first, self._prev),
+                )
             call.set("order", self._parse_wrapped(self._order).expressions)
         self._nulls(call)
         if self._next.token_type is TokenType.L_PAREN and self.take("FILTER"):
@@ -79,21 +92,30 @@ class CallParser(DurationReader):
         name = marked(call)
         if name is not None:
             mark(call, name[0], self._prev.end + 1)
-        return self._over(call) if self._match(TokenType.OVER) else call
+        node = self._over(call) if self._match(TokenType.OVER) else call
+        return said_by_others(node, self.sql)
 
     def _over(self, call: Call) -> exp.Expr:
         if not self._match(TokenType.L_PAREN):
-            self.refuse(refusals.NAMED_WINDOW)
-        partition = None
+            named = self.identifier("a window in parentheses, or its name")
+            return self.expression(exp.Window(this=call, first=named, over="OVER"))
+        return self.window_definition(call)
+
+    @located
+    def window_definition(self, this: exp.Expr | None) -> exp.Window:
+        """Reads what stands in the parentheses of OVER, or of a window with a name."""
+        base = partition = None
+        named = self._curr.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if named and not self.at("GROUPS"):
+            base = self.identifier("a window")
         if self._match(TokenType.PARTITION_BY):
             partition = self.needed(self._parse_csv(self._parse_disjunction), "a partition")
         order = self._parse_order()
         spec = self._frame()
         if not self._match(TokenType.R_PAREN):
             raise self.unexpected('")"')
-        return self.expression(
-            exp.Window(this=call, partition_by=partition, order=order, spec=spec, over="OVER")
-        )
+        definition = {"partition_by": partition, "order": order, "spec": spec}
+        return exp.Window(this=this, first=base, **definition, over="OVER")
 
     def _frame(self) -> exp.Expr | None:
         kind = next((word for word in ("ROWS", "RANGE") if self.take(word)), None)
@@ -141,6 +163,11 @@ class CallParser(DurationReader):
         call = Call(this=(name if isinstance(name, str) else name.name).upper(), expressions=[])
         call.meta.update(anonymous.meta)
         arguments = anonymous.expressions
+        order = None
+        if arguments and isinstance(arguments[-1], exp.Order):  # ARRAY_AGG(a ORDER BY b)
+            *arguments, ordered = arguments
+            order = ordered.expressions
+            arguments.append(self.needed(ordered.this, "an argument"))
         if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
             call.set("distinct", True)
             arguments = self.needed(arguments[0].expressions, "what is DISTINCT")
@@ -148,6 +175,7 @@ class CallParser(DurationReader):
             call.set("nulls", "IGNORE" if isinstance(arguments[0], exp.IgnoreNulls) else "RESPECT")
             arguments = [arguments[0].this]
         call.set("expressions", arguments)
+        call.set("order", order)
         return call
 
     def _named(self, name: str, *arguments: exp.Expr | None) -> exp.Anonymous:
@@ -194,8 +222,46 @@ class CallParser(DurationReader):
         if self._match(TokenType.INTERVAL):
             self.need("DAY", "TO", "SECOND")
             return exp.DataType(this=exp.DType.INTERVAL, nested=False)
+        if self._curr.token_type is TokenType.VAR and self._match_texts(TYPE_WORDS):
+            return self._type_by_word(TYPE_WORDS[self._prev.text.upper()])
         # There are no types of the user's; sqlglot would read the name of one as a text of its own.
-        return super()._parse_types(check_func, schema, False, with_collation)
+        first = self._index
+        # Spark's reader would drop the length of VARCHAR(20) in a cast.
+        node = Parser._parse_types(self, check_func, schema, False, with_collation)
+        if isinstance(node, exp.DataType):
+            self._check_closed(self._tokens[first : self._index])
+            if node.this is exp.DType.DOUBLE:
+                self.take("PRECISION")
+            if not node.expressions:
+                node.set("this", SAME_TYPES.get(node.this, node.this))
+        return node
+
+    def _check_closed(self, tokens: Sequence[Token]) -> None:
+        """Refuses INT[ and VARCHAR(), which sqlglot would let pass."""
+        if tokens[-1].token_type is TokenType.L_BRACKET:
+            raise self.unexpected('"]"')
+        for one, other in pairwise(tokens):
+            if (one.token_type, other.token_type) == (TokenType.L_PAREN, TokenType.R_PAREN):
+                message = "there is no length between the parentheses"
+                raise self.fault("syntax", message, self.span(one, other))
+
+    @located
+    def _parse_struct_types(self, type_required: bool = False) -> exp.Expr | None:
+        """A field of a STRUCT, whose name may be that of a type."""
+        name = self.identifier("the name of a field")
+        self._match(TokenType.COLON)
+        return exp.ColumnDef(this=name, kind=self.type_name(f'the type of "{name.name}"'))
+
+    def _type_by_word(self, kind: exp.DType) -> exp.DataType:
+        """TEXT, TIMESTAMPTZ(3) or CHARACTER VARYING(20)."""
+        if kind is exp.DType.VARCHAR:
+            self.take("VARYING")
+        sizes = None
+        if self._match(TokenType.L_PAREN):
+            sizes = self.needed(self._parse_csv(self._parse_type_size), "a length")
+            self.need_token(TokenType.R_PAREN, ")")
+        kind = kind if sizes else SAME_TYPES.get(kind, kind)
+        return exp.DataType(this=kind, expressions=sizes, nested=False)
 
     def type_name(self, what: str, schema: bool = False) -> exp.Expr:
         """Reads the name of a type."""
@@ -216,8 +282,19 @@ class CallParser(DurationReader):
     def _exists(self) -> exp.Expr:
         return self._closed(exp.Exists(this=self.query()))
 
+    def _quantifier(self, name: str) -> exp.Expr:
+        """ANY (query), or the aggregate of that name."""
+        if self.begins_query():
+            return self._closed(Quantifier(this=self.query(), all=name == "ALL"))
+        arguments = self._parse_csv(lambda: self._parse_lambda())
+        return self._closed(self._named(name, *arguments))
+
     def query(self) -> exp.Expr:
         """Reads a query."""
+        raise NotImplementedError
+
+    def begins_query(self) -> bool:
+        """Whether a query stands here."""
         raise NotImplementedError
 
     def _extract(self) -> exp.Expr:

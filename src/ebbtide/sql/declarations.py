@@ -12,7 +12,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ebbtide.core.declaration import Late
 from ebbtide.errors import ParseError
 from ebbtide.sql import refusals
-from ebbtide.sql.queries import QueryParser
+from ebbtide.sql.foreign import ForeignReader
+from ebbtide.sql.literals import double_quoted
 from ebbtide.sql.spans import span_of
 from ebbtide.sql.syntax import (
     ColumnDefinition,
@@ -30,7 +31,7 @@ from ebbtide.sql.types import data_type
 __all__ = ["DeclarationParser"]
 
 
-class DeclarationParser(QueryParser):
+class DeclarationParser(ForeignReader):
     """Reads declarations."""
 
     def declaration(
@@ -45,6 +46,7 @@ class DeclarationParser(QueryParser):
             body = self.query()
             span = self.span(first, self._prev)
             return CreateView(name, columns, progress, body, replace, missing, span)
+        self.foreign_query(first, name.text)
         parts = self._elements()
         self._clauses(parts, _STREAM if kind is EntryKind.STREAM else _TABLE)
         parts |= {"name": name, "or_replace": replace, "if_not_exists": missing}
@@ -77,25 +79,47 @@ class DeclarationParser(QueryParser):
                 if parts["key"]:
                     raise self.twice("PRIMARY KEY", first)
                 parts["key"] = self.names("a column of the key")
-            elif self.take("PROGRESS", "FOR"):
+                self._check_enforced()
+            elif self.promised():
                 parts["progress"].append(self._progress(first))
             else:
-                parts["columns"] += (self._column(),)
+                self.foreign_element()
+                parts["columns"] += (self._column(parts),)
             if not self._match(TokenType.COMMA):
                 break
         if not self._match(TokenType.R_PAREN):
             raise self.unexpected('"," or ")"')
         return parts
 
-    def _column(self) -> ColumnDefinition:
+    def promised(self) -> bool:
+        """Reads PROGRESS FOR, which others call WATERMARK FOR."""
+        return self.take("PROGRESS", "FOR") or self.take("WATERMARK", "FOR")
+
+    def _check_enforced(self) -> None:
+        first = self._curr
+        if self.take("NOT", "ENFORCED"):
+            self.refuse(refusals.NOT_ENFORCED, self.span(first, self._prev))
+
+    def _column(self, parts: dict[str, Any]) -> ColumnDefinition:
         first = self._curr
         name = self.name("a column")
-        type_ = data_type(self.type_name(f'the type of "{name}"', schema=True), self.sql)
-        nullable = not self.take("NOT", "NULL")
-        comment = None
-        if self.take("COMMENT"):
-            comment = self.string("the comment")
-            nullable = nullable and not self.take("NOT", "NULL")
+        written = self.type_name(f'the type of "{name}"', schema=True)
+        type_ = data_type(written, self.sql, declared=True)
+        nullable, comment = True, None
+        while True:
+            word = self._curr
+            if nullable and self.take("NOT", "NULL"):
+                nullable = False
+            elif comment is None and self.take("COMMENT"):
+                comment = self.string("the comment")
+            elif self.take("PRIMARY", "KEY"):
+                if parts["key"]:
+                    raise self.twice("PRIMARY KEY", word)
+                parts["key"] = (name,)
+                self._check_enforced()
+            else:
+                break
+        self.foreign_column()
         return ColumnDefinition(name, type_, nullable, comment, self.span(first, self._prev))
 
     def _progress(self, first: Token) -> Progress:
@@ -122,11 +146,12 @@ class DeclarationParser(QueryParser):
         seen: set[str] = set()
         while self._curr:
             first = self._curr
-            if self.take("PROGRESS", "FOR"):
+            if self.promised():
                 parts["progress"].append(self._progress(first))
                 continue
             clause = next((words for words in known if self.take(*words.split())), None)
             if clause is None:
+                self.foreign_clauses()
                 raise self.unexpected(f"{', '.join(known)} or the end of the statement")
             field, _, read = known[clause]
             value = read(self, first)
@@ -134,6 +159,10 @@ class DeclarationParser(QueryParser):
                 raise self.twice(clause, first)
             seen.add(field)
             parts[field] = value
+
+    def clause_words(self) -> tuple[str, ...]:
+        """The clauses that may stand behind the columns."""
+        return (*_STREAM, *_TABLE, "PROGRESS FOR", "WATERMARK FOR")
 
     def _files(self, first: Token) -> FilesClause:
         path = self.string("the path of the files")
@@ -189,6 +218,8 @@ class DeclarationParser(QueryParser):
 
     def string(self, what: str) -> str:
         """Reads a text in quotes."""
+        if self.at_double_quotes():
+            raise double_quoted(self.span(), _single_quoted(self._curr.text))
         node = self._parse_string()
         if not isinstance(node, exp.Literal):
             raise self.unexpected(f"{what} in quotes")
@@ -198,6 +229,11 @@ class DeclarationParser(QueryParser):
         """Reads a duration."""
         node = self.duration(of)
         return Period(node.us, span_of(node, self.sql))
+
+
+def _single_quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 _Reader = Callable[[DeclarationParser, Token], object]

@@ -1,7 +1,7 @@
 """Ebbtide's dialect of SQL: Spark's, with windows, streams and declarations.
 
-Identifiers, quoting, comments and literals are Spark's: backquotes around names, single or double
-quotes around texts, 5L, 5S, 5Y, 1.5D, 1.5BD, X'1F', TIMESTAMP '...', DATE '...'.
+Comments and literals are Spark's: 5L, 5S, 5Y, 1.5D, 1.5BD, X'1F', TIMESTAMP '...', DATE '...'.
+Names stand in backquotes or, as the standard has it, in double quotes; texts in single quotes.
 """
 
 from sqlglot.dialects.spark import Spark
@@ -21,7 +21,10 @@ class Ebbtide(Spark):
 
         COMMANDS = set()
         KEYWORDS = KEYWORDS
-        STRING_ESCAPES = ["\\", "'", '"']
+        QUOTES = ["'"]
+        IDENTIFIERS = ["`", '"']
+        STRING_ESCAPES = ["\\", "'"]
+        RAW_STRINGS = [("r'", "'"), ("R'", "'")]
 
     Parser = StatementParser
     Generator = EbbtideGenerator

@@ -196,6 +196,13 @@ class DurationReader(Reader):
         self._unit("INTERVAL")
         return self._clock(value, begin, end)
 
+    def positive_duration(self, text: str, span: Span) -> int:
+        """The length of a duration in a text, which is more than nothing."""
+        length = self._with_units(text, span)
+        if length <= 0:
+            raise self.fault("bad-duration", "a window needs more than nothing", span)
+        return length
+
     def _with_units(self, text: str, span: Span) -> int:
         total, end = Decimal(0), 0
         while match := _PART.match(text, end):

@@ -36,6 +36,10 @@ class EbbtideGenerator(SparkGenerator):
             text += f" {nulls} NULLS"
         return text
 
+    def quantified_sql(self, node: nodes.Quantified) -> str:
+        """a > ANY (query)."""
+        return f"{self.sql(node, 'this')} {node.args['op']} ANY {self.sql(node, 'query')}"
+
     def floorto_sql(self, node: nodes.FloorTo) -> str:
         """FLOOR(t TO 15 MINUTES)."""
         return f"FLOOR({self.sql(node, 'this')} TO {self._length(node, 'grid')})"
@@ -152,6 +156,7 @@ class EbbtideGenerator(SparkGenerator):
         },
         nodes.Duration: duration_sql,
         nodes.Call: call_sql,
+        nodes.Quantified: quantified_sql,
         exp.TryCast: trycast_sql,
         exp.Not: not_sql,
         nodes.FloorTo: floorto_sql,

@@ -5,16 +5,27 @@ import re
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
+from ebbtide.errors import ParseError, Span
 from ebbtide.sql.token_reader import Reader
 
-__all__ = ["binary", "fraction", "number", "text"]
+__all__ = ["binary", "double_quoted", "fraction", "number", "text"]
 
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?")
 
 
 def text(reader: Reader, token: Token) -> exp.Expr:
-    """'...', "...", r'...'."""
+    """'...', r'...'."""
     return reader.expression(exp.Literal(this=token.text, is_string=True), token)
+
+
+def double_quoted(span: Span, instead: str) -> ParseError:
+    """The error that a name in double quotes stands where a text should."""
+    return ParseError(
+        "double-quoted",
+        "what stands in double quotes is a name, and a text is needed here",
+        span=span,
+        hint=f"write {instead}",
+    )
 
 
 def number(reader: Reader, token: Token) -> exp.Expr:

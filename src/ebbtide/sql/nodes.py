@@ -4,6 +4,7 @@ Law: two texts that mean the same duration, window or call give equal nodes, whi
 written; what is written differently but printed alike is one node.
 
     Duration         a fixed length of time; wherever SQL has INTERVAL, and in windows and clauses
+    Quantified       x < ANY (query)
     Call             a function, with DISTINCT, ORDER BY, FILTER and the treatment of NULLs in it
     FloorTo, CeilTo  FLOOR(t TO d), CEIL(t TO d)
     *Window          what stands in brackets behind a source
@@ -29,6 +30,8 @@ __all__ = [
     "Istream",
     "Joined",
     "MaxUnion",
+    "Quantified",
+    "Quantifier",
     "Rstream",
     "Session",
     "StreamOperator",
@@ -78,6 +81,21 @@ class CeilTo(exp.Expression, exp.Condition):
     """CEIL(this TO grid); `grid` is a Duration."""
 
     arg_types = {"this": True, "grid": True}
+
+
+class Quantifier(exp.Expression, exp.Condition):
+    """ANY (this) or, with `all`, ALL (this), while its comparison is read; never left in a tree."""
+
+    arg_types = {"this": True, "all": False}
+
+
+class Quantified(exp.Expression, exp.Condition):
+    """this op ANY (query): whether some row of a query compares so; `op` is <, <=, >, >= or <>.
+
+    ALL is NOT of the opposite, = ANY is IN, and <> ALL is NOT IN.
+    """
+
+    arg_types = {"this": True, "op": True, "query": True}
 
 
 # --- windows -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from ebbtide.errors import EbbtideError, ParseError, Span
 from ebbtide.sql import refusals
 from ebbtide.sql.checks import check
 from ebbtide.sql.dialect import Ebbtide
+from ebbtide.sql.literals import double_quoted
 from ebbtide.sql.statements import StatementParser
 from ebbtide.sql.syntax import CreateView, Explain, InsertInto, Query, Statement
 
@@ -99,13 +100,24 @@ def _tokens(script: str) -> list[Token]:
         tokens = Ebbtide().tokenize(script)
     except TokenError as error:
         raise _bad_token(str(error.__cause__ or error), script) from error
-    end = 0
+    end, before = 0, None
     for token in tokens:
         _check_comments(script, end, token.start)
+        _check_prefix(script, before, token)
+        before = token
         token.comments.clear()  # or sqlglot would keep them in the tree
         end = token.end + 1
     _check_comments(script, end, len(script))
     return tokens
+
+
+def _check_prefix(script: str, before: Token | None, token: Token) -> None:
+    """Refuses r"..." and X"...", which would be two names."""
+    if token.token_type is not TokenType.IDENTIFIER or script[token.start] != '"':
+        return
+    if before and before.end + 1 == token.start and before.text.upper() in ("R", "X"):
+        span = Span(script, before.start, token.end + 1)
+        raise double_quoted(span, f"{before.text}'{token.text}'")
 
 
 def _bad_token(message: str, script: str) -> ParseError:
@@ -116,9 +128,10 @@ def _bad_token(message: str, script: str) -> ParseError:
         _check_comments(script, 0, len(script))
         return _unreadable(Span(script, 0, len(script)))
     if match := _UNTERMINATED.match(message):
+        kind = "name" if match[1] in ("`", '"') else "text"
         return ParseError(
             "unterminated",
-            f"the {'name' if match[1] == '`' else 'text'} that begins here does not end",
+            f"the {kind} that begins here does not end",
             span=Span(script, start, len(script)),
             hint=f"close it with {match[1]}",
         )

@@ -5,14 +5,17 @@ dialects) is refused here, at the word with which it begins.
 """
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.errors import Span
 from ebbtide.sql import nodes, refusals
+from ebbtide.sql.group_windows import with_windows_in_from
+from ebbtide.sql.grouping_sets import cubed, rolled_up, with_union_of_groupings
 from ebbtide.sql.refusals import Refusal
+from ebbtide.sql.select_forms import with_named_windows, with_subquery_for_qualify
 from ebbtide.sql.sources import SourceParser
 from ebbtide.sql.spans import focus, mark
 from ebbtide.sql.token_reader import located
@@ -22,7 +25,11 @@ __all__ = ["QueryParser"]
 # These begin what may follow a source or an expression, so they are no aliases without AS.
 _NO_ALIAS = ("EMIT", "EVERY", "ALLOW", "MATCH_CONDITION")
 
+_FETCH = ("FIRST", "NEXT", "ROW", "ROWS", "ONLY")
+_WINDOW_KINDS = ("TUMBLING", "HOPPING", "SESSION")
+
 _GROUPINGS = refusals.by_token(refusals.GROUPINGS)
+_SETS = {TokenType.ROLLUP: rolled_up, TokenType.CUBE: cubed}
 
 _KINDS = (
     TokenType.INNER,
@@ -48,7 +55,10 @@ class QueryParser(SourceParser):
         TokenType.ORDER_BY: lambda self: ("order", self._parse_order()),
         TokenType.LIMIT: lambda self: ("limit", self._limit()),
         TokenType.OFFSET: lambda self: ("offset", self._offset()),
+        TokenType.QUALIFY: lambda self: ("qualify", self._qualify()),
+        TokenType.WINDOW: lambda self: ("windows", self._windows()),
         **{key: _refused(found) for key, found in refusals.by_token(refusals.CLAUSES).items()},
+        TokenType.FETCH: lambda self: self._refuse_fetch(),
     }
     QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
 
@@ -80,6 +90,15 @@ class QueryParser(SourceParser):
             parse_subquery_alias=parse_subquery_alias,
             parse_set_operation=parse_set_operation,
         )
+
+    @located
+    def _parse_query_modifiers(self, this: Any) -> Any:
+        node = super()._parse_query_modifiers(this)
+        if isinstance(node, exp.Select):
+            with_windows_in_from(node, self.sql, self.positive_duration)
+            with_named_windows(node, self.sql)
+            return with_subquery_for_qualify(with_union_of_groupings(node, self.sql), self.sql)
+        return node
 
     @located
     def _parse_cte(self) -> exp.CTE | None:
@@ -115,26 +134,98 @@ class QueryParser(SourceParser):
         return self.expression(exp.Having(this=self._parse_disjunction()))
 
     @located
+    def _qualify(self) -> exp.Qualify:
+        self._advance()
+        condition = self.needed(self._parse_disjunction(), "a condition")
+        return self.expression(exp.Qualify(this=condition))
+
+    def _windows(self) -> list[exp.Window]:
+        """WINDOW name AS (definition), ..."""
+        self._advance()
+        if self._next.token_type is TokenType.L_PAREN and self._match_texts(_WINDOW_KINDS, False):
+            self.refuse(refusals.WINDOW_BEHIND_SOURCE, self.span(self._prev, self._curr))
+        found = []
+        while True:
+            name = self.identifier("the name of a window")
+            if not self._match(TokenType.ALIAS):
+                raise self.unexpected("AS")
+            self.need_token(TokenType.L_PAREN, "(")
+            window = self.window_definition(None)
+            window.set("alias", name)
+            found.append(window)
+            if not self._match(TokenType.COMMA):
+                return found
+
+    @located
     def _group(self) -> exp.Group:
         self._advance()
-        keys = self.needed(self._parse_csv(self._group_key), "what to group by")
-        if self._curr.token_type in _GROUPINGS:
-            self.refuse(_GROUPINGS[self._curr.token_type])
-        if self._match(TokenType.WITH, advance=False) and self._next.token_type in _GROUPINGS:
-            self.refuse(_GROUPINGS[self._next.token_type], self.span(self._next))
-        return self.expression(exp.Group(expressions=keys))
+        elements = [self._group_element()]
+        while self._match(TokenType.COMMA):
+            elements.append(self._group_element())
+        keys = [key for element in elements for key in element[0]]
+        several = any(len(element) > 1 for element in elements)
+        if self._match(TokenType.WITH, advance=False) and self._next.token_type in _SETS:
+            self._advance(2)
+            if several:
+                raise self.fault("syntax", "there are grouping sets already", self.span(self._prev))
+            make = _SETS[self._prev.token_type]
+            elements, several = [make([(key,) for key in keys])], True
+        node = exp.Group(expressions=keys or [exp.Null()])
+        if several or not keys:
+            node.meta["sets"] = elements
+        return self.expression(node)
 
-    def _group_key(self) -> exp.Expr | None:
+    def _group_element(self) -> list[tuple[exp.Expr, ...]]:
+        """The sets of keys that an element of GROUP BY stands for: a key is one set."""
+        if self._match_set(tuple(_SETS)):
+            make = _SETS[self._prev.token_type]
+            self.need_token(TokenType.L_PAREN, "(")
+            parts = [self._key_set()]
+            while self._match(TokenType.COMMA):
+                parts.append(self._key_set())
+            self.need_token(TokenType.R_PAREN, ")")
+            return make(parts)
+        if self._match(TokenType.GROUPING_SETS):
+            self.need_token(TokenType.L_PAREN, "(")
+            sets = self._set_or_sets()
+            while self._match(TokenType.COMMA):
+                sets += self._set_or_sets()
+            self.need_token(TokenType.R_PAREN, ")")
+            return sets
         if self._curr.token_type in _GROUPINGS:
             self.refuse(_GROUPINGS[self._curr.token_type])
-        return self._parse_disjunction()
+        if self._match_pair(TokenType.L_PAREN, TokenType.R_PAREN):
+            return [()]
+        return [(self.needed(self._parse_disjunction(), "what to group by"),)]
+
+    def _set_or_sets(self) -> list[tuple[exp.Expr, ...]]:
+        nested = self._curr.token_type in (*_SETS, TokenType.GROUPING_SETS)
+        return self._group_element() if nested else [self._key_set()]
+
+    def _key_set(self) -> tuple[exp.Expr, ...]:
+        """A key, or keys in parentheses, or none in them."""
+        if self._match_pair(TokenType.L_PAREN, TokenType.R_PAREN):
+            return ()
+        key = self.needed(self._parse_disjunction(), "what to group by")
+        if isinstance(key, exp.Tuple):
+            return tuple(key.expressions)
+        return (key.unnest(),)
 
     @located
     def _limit(self) -> exp.Limit:
+        first = self._curr
         self._advance()
         if self._match(TokenType.ALL, advance=False):
-            self.refuse(refusals.LIMIT_ALL)
+            self.refuse(refusals.LIMIT_ALL, self.span(first, self._curr))
         return exp.Limit(expression=self._rows("LIMIT"))
+
+    def _refuse_fetch(self) -> NoReturn:
+        """FETCH FIRST 5 ROWS ONLY."""
+        first, count = self._curr, "1"
+        self._advance()
+        while self._match_texts(_FETCH) or self._match(TokenType.NUMBER):
+            count = self._prev.text if self._prev.token_type is TokenType.NUMBER else count
+        self.refuse(refusals.CLAUSES["FETCH"], self.span(first, self._prev), count=count)
 
     @located
     def _offset(self) -> exp.Offset:
@@ -152,6 +243,7 @@ class QueryParser(SourceParser):
     ) -> exp.TableAlias | None:
         if self._match_texts(_NO_ALIAS, advance=False) or self._begins_asof():
             return None
+        self._check_foreign()
         first = self._curr
         name = self._next if first.token_type is TokenType.ALIAS else first
         if name.token_type is TokenType.STRING:
@@ -161,6 +253,7 @@ class QueryParser(SourceParser):
             raise self.unexpected("an alias")
         if alias is not None:
             mark(alias, first.start, self._prev.end + 1)
+            self._check_foreign()
         return alias
 
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
@@ -222,6 +315,15 @@ class QueryParser(SourceParser):
         node = exp.Join(this=source, side=side, kind=kept, on=on, using=using)
         focus(node, span)
         return node
+
+    def _check_foreign(self) -> None:
+        """Refuses what would be taken for an alias, or for what follows one."""
+        if self._next.token_type is TokenType.NUMBER and self.at("WITHIN"):
+            unit = self._tokens[min(self._index + 2, self._tokens_size - 1)]
+            length = f"{self._next.text} {unit.text}"
+            self.refuse(refusals.WITHIN, self.span(self._curr, unit), length=length)
+        if self._next.token_type is TokenType.L_PAREN and self.at("MATCH_RECOGNIZE"):
+            self.refuse(refusals.MATCH_RECOGNIZE)
 
     def _begins_asof(self) -> bool:
         """Whether ASOF stands before a join here; elsewhere it is a name."""

@@ -14,6 +14,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.errors import BindError, EbbtideError, Span, UnsupportedError
+from ebbtide.sql import elsewhere, nodes
 
 __all__ = ["Refusal"]
 
@@ -52,41 +53,59 @@ def _absent(what: str, hint: str | None = None) -> Refusal:
 
 # --- by the word: the parser -------------------------------------------------------------------
 
-_NAMED_WINDOW = _absent("a named window", "repeat the window in parentheses after OVER")
-
 CLAUSES = {
-    "QUALIFY": _absent("QUALIFY", "put the query in a subquery and filter its rows with WHERE"),
-    "WINDOW": _NAMED_WINDOW,
     "CLUSTER BY": _absent("CLUSTER BY"),
     "DISTRIBUTE BY": _absent("DISTRIBUTE BY"),
     "SORT BY": _absent("SORT BY"),
-    "FETCH": _absent("FETCH", "the number of rows is given by LIMIT"),
+    "FETCH": _absent("FETCH", "write LIMIT {count}"),
     "TABLESAMPLE": _absent("TABLESAMPLE"),
-    "LATERAL": _absent("LATERAL"),
-    "PIVOT": _absent("PIVOT"),
+    "LATERAL": _absent("LATERAL", elsewhere.ABSENT["UNNEST"]),
+    "PIVOT": _absent(
+        "PIVOT", "list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')"
+    ),
     "UNPIVOT": _absent("UNPIVOT"),
 }
 AFTER_A_SOURCE = ("PIVOT", "UNPIVOT", "TABLESAMPLE")
-GROUPINGS = {
-    "CUBE": _absent("CUBE"),
-    "ROLLUP": _absent("ROLLUP"),
-    "GROUPING SETS": _absent("GROUPING SETS"),
-    "ALL": _absent("GROUP BY ALL"),
-}
+GROUPINGS = {"ALL": _absent("GROUP BY ALL", "list what to group by")}
 JOINS = {"NATURAL": _absent("NATURAL JOIN", "name the columns with USING")}
 _STATEMENTS = """
-    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LOAD MERGE REFRESH REVOKE
-    ROLLBACK SET TRUNCATE UNCACHE UPDATE USE VACUUM
+    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LIST LOAD MERGE PAUSE
+    PRINT REFRESH RESUME REVOKE ROLLBACK SET SUBSCRIBE TAIL TERMINATE TRUNCATE UNCACHE UPDATE USE
+    VACUUM
 """
 STATEMENTS = tuple(_STATEMENTS.split())
 
 STATEMENT = _absent("the statement {name}", "the statements are {known}")
-NAMED_WINDOW = _NAMED_WINDOW
+STATEMENT_INSTEAD = _absent("the statement {name}", "write {instead}")
+STATEMENT_LEFT_OUT = _absent("the statement {name}", "leave it out")
+INSTEAD_OF_STATEMENTS = {
+    "DESC": "EXPLAIN SELECT * FROM {rest}",
+    "DESCRIBE": "EXPLAIN SELECT * FROM {rest}",
+    "LIST": "SHOW {rest}",
+    "PRINT": "SELECT * FROM {rest}",
+    "SUBSCRIBE": "SELECT * FROM {rest}",
+    "TAIL": "SELECT * FROM {rest}",
+}
+LEFT_OUT_STATEMENTS = ("ANALYZE", "BEGIN", "CACHE", "COMMIT", "REFRESH", "SET", "USE", "VACUUM")
+WITHIN = _absent(
+    "WITHIN in a join",
+    "bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL {length}",
+)
+MATCH_RECOGNIZE = _absent(
+    "MATCH_RECOGNIZE", "join the stream with itself, and bound the times of its rows in ON"
+)
+JSON_ARROW = _absent("the operator ->", elsewhere.ABSENT["JSON_VALUE"])
+WINDOW_BEHIND_SOURCE = _absent(
+    "a window behind a source", "group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)"
+)
+DISTINCT_ON_AND_QUALIFY = _absent(
+    "DISTINCT ON with QUALIFY", "put the query with QUALIFY in a subquery"
+)
 FRAME_OF_GROUPS = _absent("a frame of GROUPS", "a frame is of ROWS or of RANGE")
 LAMBDA = _absent("a lambda function")
 ARGUMENT_BY_NAME = _absent("an argument by name")
 OPTIMIZER_HINT = _absent("a hint")
-LIMIT_ALL = _absent("LIMIT ALL")
+LIMIT_ALL = _absent("LIMIT ALL", "leave it out")
 NAME_IN_TWO_PARTS = _absent("a name in two parts")
 COMMENT_IN_BRACES = _absent("a comment in braces", "a comment is written /* ... */ or -- ...")
 
@@ -96,6 +115,126 @@ def by_token(words: dict[str, Refusal]) -> dict[TokenType, Refusal]:
     return {Spark.Tokenizer.KEYWORDS[word]: refusal for word, refusal in words.items()}
 
 
+TOO_MANY_SETS = _absent(
+    "a grouping of {count} sets", "name the sets that matter: GROUPING SETS ((a, b), (a))"
+)
+STAR_OF_SETS = _absent("* with grouping sets", "list the columns")
+OVER_OF_SETS = _absent(
+    "OVER with grouping sets", "group in a subquery, and use OVER on what it gives"
+)
+SEVERAL_WINDOWS = _absent("a second window in GROUP BY")
+GROUPED_JOIN = _absent(
+    "{name} in GROUP BY on a join", "name the join in WITH, and group what it gives"
+)
+SESSION_BY_EXPRESSION = _absent(
+    "a session by an expression", "name the expression in a query in FROM, and group by its name"
+)
+
+# --- by the word: declarations -----------------------------------------------------------------
+
+_OUT = "leave it out"
+_ROWS = (
+    "rows come FROM FILES, from a DataFrame (engine.stream and engine.table in Python), or are fed"
+)
+
+
+def _declared(what: str, detail: str, hint: str = _OUT) -> Refusal:
+    """Refuses what declares something elsewhere."""
+    return _refusal("unsupported-syntax", f"{what} is not in the language", hint, detail)
+
+
+# After CREATE: what is declared elsewhere.
+KINDS = {
+    "SOURCE TABLE": _declared("CREATE SOURCE", _ROWS, "write TABLE"),
+    "SOURCE STREAM": _declared("CREATE SOURCE", _ROWS, "write STREAM"),
+    "SOURCE": _declared("CREATE SOURCE", _ROWS, "write STREAM"),
+    "EXTERNAL TABLE": _declared("EXTERNAL", "no table is ours alone", "write TABLE"),
+    "TEMPORARY": _declared("TEMPORARY", "what is declared lasts as long as its engine"),
+    "TEMP": _declared("TEMP", "what is declared lasts as long as its engine"),
+}
+
+# After CREATE, as whole statements.
+NOT_DECLARED = {
+    "SINK": _declared("CREATE SINK", "a sink is given where a query starts: start(sink=...)"),
+    "FUNCTION": _declared("CREATE FUNCTION", "a view names an expression: SELECT ... AS name"),
+    "INDEX": _declared("CREATE INDEX", "operators keep the indexes that they need"),
+    "DATABASE": _declared("CREATE DATABASE", "names have one part"),
+    "SCHEMA": _declared("CREATE SCHEMA", "names have one part"),
+    "CATALOG": _declared("CREATE CATALOG", "names have one part"),
+    "CONNECTION": _declared("CREATE CONNECTION", _ROWS),
+    "SECRET": _declared("CREATE SECRET", _ROWS),
+}
+
+# Between the parentheses, in the place of a column.
+ELEMENTS = {
+    "FOREIGN KEY (": _declared("FOREIGN KEY", "references are not checked"),
+    "UNIQUE (": _declared("UNIQUE", "one key is known of a source, its PRIMARY KEY"),
+    "CHECK (": _declared("CHECK", "a view with WHERE leaves rows out"),
+}
+NAMED_CONSTRAINT = _declared("CONSTRAINT", "a key has no name")
+COMPUTED_COLUMN = _declared(
+    'the computed column "{name}"', "a view computes columns: SELECT *, ... AS {name}"
+)
+
+# Behind the type of a column.
+COLUMN_CLAUSES = {
+    "METADATA": _declared("METADATA", "a column is a field of the rows as they come"),
+    "DEFAULT": _declared("DEFAULT", "a field that a row does not have is NULL"),
+    "GENERATED": _declared("GENERATED", "a view computes columns"),
+    "CHECK": _declared("CHECK", "a view with WHERE leaves rows out"),
+    "REFERENCES": _declared("REFERENCES", "references are not checked"),
+    "UNIQUE": _declared("UNIQUE", "one key is known of a source, its PRIMARY KEY"),
+    "KEY": _declared("KEY", "what tells rows apart is a PRIMARY KEY"),
+    "HEADER": _declared("HEADER", "a column is a field of the rows as they come"),
+    "VIRTUAL": _declared("VIRTUAL", "a column is a field of the rows as they come"),
+    "AUTO_INCREMENT": _declared("AUTO_INCREMENT", "rows bring all their values"),
+}
+NOT_ENFORCED = _declared("NOT ENFORCED", "a key is enforced: the first row with it stays")
+
+# Behind the columns: where rows are, and all else.
+STORAGE = (
+    "WITH",
+    "USING",
+    "OPTIONS",
+    "LOCATION",
+    "STORED AS",
+    "ROW FORMAT",
+    "FORMAT",
+    "ENCODE",
+    "FROM KAFKA",
+    "FROM POSTGRES",
+    "FROM MYSQL",
+    "FROM LOAD GENERATOR",
+    "FROM WEBHOOK",
+    "FROM SOURCE",
+    "ENGINE",
+)
+STORED_ELSEWHERE = _declared("{clause} in a declaration", _ROWS)
+STORED_IN_FILES = _declared(
+    "{clause} in a declaration", _ROWS, "write FROM FILES '{path}' FORMAT {format}"
+)
+_SPREAD = "rows are spread over shards by the keys of the operators that read them"
+DECLARATION_CLAUSES = {
+    "TBLPROPERTIES": _declared("TBLPROPERTIES", "a declaration has clauses, not properties"),
+    "COMMENT": _declared("COMMENT on a declaration", "columns have comments"),
+    "PARTITIONED BY": _declared("PARTITIONED BY", _SPREAD),
+    "PARTITIONED INTO": _declared("PARTITIONED INTO", _SPREAD),
+    "CLUSTERED BY": _declared("CLUSTERED BY", _SPREAD),
+    "CLUSTER BY": _declared("CLUSTER BY", _SPREAD),
+    "DISTRIBUTED": _declared("DISTRIBUTED", _SPREAD),
+    "INCLUDE": _declared("INCLUDE", "a column is a field of the rows as they come"),
+    "ENVELOPE": _declared("ENVELOPE", "OP names the column that says what a row does"),
+    "EXPOSE": _declared("EXPOSE", "a column is a field of the rows as they come"),
+    "LIKE": _declared("LIKE", "the columns are listed"),
+    "ON CONFLICT": _declared("ON CONFLICT", "the version of a key that is later in time holds"),
+    "APPEND ONLY ON": _declared("APPEND ONLY ON", "an operation of a key has its time"),
+}
+DECLARED_BY_QUERY = _declared(
+    "a stream or table made by a query",
+    "what a query gives is a view, which runs as a query does",
+    "write CREATE VIEW {name} {query}",
+)
+
 # --- by the node: the last look ----------------------------------------------------------------
 
 _BY_NAME = _absent("BY NAME")
@@ -104,6 +243,7 @@ NODES: dict[type[exp.Expr], Refusal] = {
     exp.Array: _absent("an array in brackets", "an array is made by ARRAY(...)"),
     exp.Struct: _absent("a struct in braces", "a struct is made by STRUCT(...)"),
     exp.Kwarg: ARGUMENT_BY_NAME,
+    nodes.Quantifier: _absent("ANY or ALL here", "it follows a comparison: a > ANY (SELECT ...)"),
     exp.Slice: _absent("a part of an array"),
     exp.HavingMax: _absent("HAVING in a call"),
     exp.IgnoreNulls: _absent("IGNORE NULLS here"),
@@ -119,7 +259,7 @@ ARGUMENTS: dict[tuple[type[exp.Expr], str], Refusal] = {
     (exp.Select, "into"): _absent("SELECT INTO", "use INSERT INTO name SELECT ..."),
     (exp.Select, "kind"): _absent("SELECT AS"),
     (exp.Order, "this"): _absent(
-        "ORDER BY in a call", "give the order with WITHIN GROUP (ORDER BY ...)"
+        "ORDER BY here", "the order of a call stands behind its arguments"
     ),
     (exp.Limit, "this"): _absent("LIMIT in a call"),
     (exp.Star, "replace"): _absent("* REPLACE"),
@@ -155,6 +295,11 @@ VALUE_BY_OTHER_THAN_EQUALITIES = _refusal(
 IN_OF_SEVERAL_COLUMNS = _refusal(
     "unsupported-subquery",
     "IN with several columns that can be NULL is a condition of WHERE only",
+)
+QUANTIFIED_VALUE = _refusal(
+    "unsupported-subquery",
+    "ANY and ALL with this comparison are a condition of WHERE or HAVING, joined by AND",
+    hint="compare with the least or the greatest: (SELECT MAX(...) ...)",
 )
 ORDER_OF_A_PERCENTILE = _refusal(
     "unsupported-order", "{name} is ordered by one expression, ascending"

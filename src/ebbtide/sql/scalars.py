@@ -10,14 +10,30 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from ebbtide.sql import literals
+from ebbtide.sql import literals, nodes, refusals
 from ebbtide.sql.calls import CallParser
-from ebbtide.sql.spans import marked
+from ebbtide.sql.spans import mark, marked
 from ebbtide.sql.token_reader import located
 
 __all__ = ["ScalarParser"]
 
 _NO_ALIAS = {TokenType.ALL, TokenType.LIMIT, TokenType.OFFSET}
+_SIGNS: dict[type[exp.Binary], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_OPPOSITES: dict[type[exp.Binary], type[exp.Binary]] = {
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+    exp.LT: exp.GTE,
+    exp.LTE: exp.GT,
+    exp.GT: exp.LTE,
+    exp.GTE: exp.LT,
+}
 _LITERAL_TYPES = (TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ)
 
 
@@ -49,6 +65,7 @@ class ScalarParser(CallParser):
     RANGE_PARSERS = {
         TokenType.BETWEEN: lambda self, this: self._between(this),
         TokenType.IN: lambda self, this: self._in(this),
+        TokenType.ARROW: lambda self, this: self.refuse(refusals.JSON_ARROW, self.span(self._prev)),
         **{
             key: CallParser.RANGE_PARSERS[key]
             for key in (TokenType.IS, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE)
@@ -85,6 +102,10 @@ class ScalarParser(CallParser):
         literal = self._curr.token_type in _LITERAL_TYPES and (
             self._next.token_type is TokenType.STRING
         )
+        typed = self._curr.token_type in _LITERAL_TYPES and self.at_double_quotes(self._next)
+        if typed and self._next.text[:1].isdigit():  # no alias of a column of that name
+            written = f"{self._curr.text} '{self._next.text}'"
+            raise literals.double_quoted(self.span(self._curr, self._next), written)
         if literal:
             to = self._parse_types()
             self._advance()
@@ -122,7 +143,26 @@ class ScalarParser(CallParser):
         if isinstance(expression, exp.Null) and marked(expression) is None:
             span = self.span(self._tokens[self._index - 2], self._prev)
             raise self.fault("syntax", "a test for NULL has IS", span, hint="write IS NOT NULL")
+        if isinstance(expression, nodes.Quantifier) and this is not None:
+            return self._quantified(klass, this, expression)
         return super()._build_predicate(klass, this, expression, comments, negate)
+
+    def _quantified(
+        self, klass: type[exp.Binary], this: exp.Expr, quantifier: nodes.Quantifier
+    ) -> exp.Expr:
+        """this op ANY (query) and this op ALL (query)."""
+        if klass not in _OPPOSITES:
+            raise self.fault("syntax", "ANY and ALL follow =, <>, <, <=, > or >=")
+        query = exp.Subquery(this=quantifier.this)
+        mark(query, *(marked(quantifier) or (self._prev.start, self._prev.end + 1)))
+        every = bool(quantifier.args.get("all"))
+        op = _OPPOSITES[klass] if every else klass
+        some: exp.Expr
+        if op is exp.EQ:
+            some = exp.In(this=this, query=query)
+        else:
+            some = nodes.Quantified(this=this, op=_SIGNS[op], query=query)
+        return exp.Not(this=some) if every else some
 
     @located
     def _in(self, this: exp.Expr | None) -> exp.In:

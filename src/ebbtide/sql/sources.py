@@ -2,6 +2,7 @@
 
 source  ::=  item [ '[' window ']' ] [ [AS] alias [ (columns) ] ]
 item    ::=  name | ( query ) | ( source joins ) | VALUES ... | function ( ... )
+          |  TABLE ( function ( ... ) )
           |  ISTREAM ( query ) | DSTREAM ( query ) | RSTREAM ( query EVERY duration )
 window  ::=  spec [ ON name ]
 spec    ::=  [ PARTITION BY names ] NAME amounts, by the syntax that a window declares
@@ -16,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ebbtide.algebra.window import WINDOWS, Syntax, Unit
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
+from ebbtide.sql.elsewhere import ABSENT
 from ebbtide.sql.scalars import ScalarParser
 from ebbtide.sql.spans import mark
 from ebbtide.sql.token_reader import located
@@ -117,6 +119,8 @@ class SourceParser(ScalarParser):
         operator = self._stream_operator() or self._table_function()
         if operator is not None:
             return operator
+        if self._next.token_type is TokenType.L_PAREN and self.take("TABLE"):
+            return self._wrapped_function()
         name = self.identifier("a table, a stream or a query")
         if self._match(TokenType.DOT, advance=False):
             self.refuse(refusals.NAME_IN_TWO_PARTS, self.span(first, self._next))
@@ -127,6 +131,10 @@ class SourceParser(ScalarParser):
         return table
 
     def _unknown_function(self, name: Token) -> ParseError:
+        known = ABSENT.get(name.text.upper())
+        if known is not None:
+            message = f'there is no table function "{name.text}"'
+            return self.fault("unknown-table-function", message, self.span(name), hint=known)
         near = get_close_matches(name.text.upper(), (*_FUNCTIONS, *_STREAM_OPERATORS), 1)
         return self.fault(
             "unknown-table-function",
@@ -199,6 +207,9 @@ class SourceParser(ScalarParser):
         first = self._prev
         name = first.text.upper()
         self._advance()
+        named = self._next.token_type not in (TokenType.COMMA, TokenType.PARTITION_BY)
+        if named:
+            self.take("TABLE")
         source = self._item()
         names, lengths = self._partition_and_time(), []
         while self._match(TokenType.COMMA):
@@ -221,16 +232,34 @@ class SourceParser(ScalarParser):
                     hint=f"write {_FUNCTIONS[name]}",
                 )
 
+    @located
+    def _wrapped_function(self) -> exp.Expr:
+        """TABLE(function(...)), which says no more than the function."""
+        self._advance()
+        function = self.needed(self._table_function(), " or ".join(_FUNCTIONS))
+        self.need_token(TokenType.R_PAREN, ")")
+        return function
+
+    def _time(self) -> exp.Identifier:
+        """The name of a time, which may stand in DESCRIPTOR(...)."""
+        described = self._next.token_type is TokenType.L_PAREN and self.take("DESCRIPTOR")
+        if described:
+            self._advance()
+        name = self.identifier("the time of the facts")
+        if described:
+            self.need_token(TokenType.R_PAREN, ")")
+        return name
+
     def _partition_and_time(self) -> list[exp.Identifier]:
         """Reads [PARTITION BY names] , name; commas separate all of them alike."""
         names = [self.identifier("a column")] if self._match(TokenType.PARTITION_BY) else []
         self.need_token(TokenType.COMMA, ",")
-        names.append(self.identifier("the time of the facts"))
+        names.append(self._time())
         while self._match(TokenType.COMMA):
             if self.begins_duration():
                 self._retreat(self._index - 1)
                 break
-            names.append(self.identifier("a name or a duration"))
+            names.append(self._time())
         return names
 
     # --- windows --------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Statements: queries with how they are emitted, and what is declared, fed, shown and dropped."""
 
+from typing import NoReturn
+
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.sql import refusals
@@ -34,6 +36,7 @@ class StatementParser(DeclarationParser):
         first = self._curr
         if self.take("CREATE"):
             replace = self.take("OR", "REPLACE")
+            self.foreign_kind()
             return self.declaration(first, self._kind(plural=False), replace)
         if self.take("INSERT"):
             return self._insert(first)
@@ -48,10 +51,23 @@ class StatementParser(DeclarationParser):
             name = self.name(f"the name of a {kind.value.lower()}")
             return Drop(kind, name, if_exists, self.span(first, self._prev))
         if self._match_texts(refusals.STATEMENTS, advance=False):
-            self.refuse(refusals.STATEMENT, name=first.text.upper(), known=_STATEMENTS)
+            self._refuse_statement(first.text.upper())
         if not self.begins_query() and not self._match(TokenType.L_PAREN, advance=False):
             raise self.unexpected(_STATEMENTS)
         return self._query()
+
+    def _refuse_statement(self, name: str) -> NoReturn:
+        whole = self.span(self._curr, self._tokens[-1])
+        if name in refusals.LEFT_OUT_STATEMENTS:
+            self.refuse(refusals.STATEMENT_LEFT_OUT, whole, name=name)
+        self._advance()
+        self.take("TO")
+        known = refusals.INSTEAD_OF_STATEMENTS.get(name)
+        if known is not None and self._curr:
+            rest = self.sql[self._curr.start : whole.end]
+            written = known.format(rest=rest)
+            self.refuse(refusals.STATEMENT_INSTEAD, whole, name=name, instead=written)
+        self.refuse(refusals.STATEMENT, self.span(self._tokens[0]), name=name, known=_STATEMENTS)
 
     def _query(self) -> Query:
         first = self._curr
@@ -69,7 +85,8 @@ class StatementParser(DeclarationParser):
         first = self._curr
         self._advance()
         for emit in Emit:
-            if self.take(emit.value):
+            closing = emit is Emit.FINAL and self.take("ON", "WINDOW", "CLOSE")
+            if closing or self.take(emit.value):
                 if before is not None:
                     raise self.twice("EMIT", first)
                 return emit
@@ -88,7 +105,7 @@ class StatementParser(DeclarationParser):
         if plural:
             words["QUERIES"] = EntryKind.QUERY
         for word, kind in words.items():
-            if self.take(word):
+            if self.take(word) or (kind is EntryKind.VIEW and self.take("MATERIALIZED", word)):
                 return kind
         raise self.unexpected(" or ".join(words))
 

@@ -116,7 +116,9 @@ class Reader(SparkParser):
     def _misplaced(self) -> ParseError | None:
         """The error that EMIT or ALLOW stands inside of a query."""
         first, index = self._curr, self._index
-        emit = self._match_text_seq("EMIT") and self._match_texts(("CHANGES", "FINAL"))
+        emit = self._match_text_seq("EMIT") and (
+            self._match_texts(("CHANGES", "FINAL")) or self._match_text_seq("ON", "WINDOW", "CLOSE")
+        )
         if emit or self._match_text_seq("ALLOW", "UNBOUNDED", "STATE"):
             span = self.span(first, self._prev)
             return self.fault(
@@ -212,6 +214,11 @@ class Reader(SparkParser):
         if not _NAME.fullmatch(self._curr.text) or quoted or self._curr.text.isdecimal():
             return None
         return super()._advance_any(ignore_reserved)
+
+    def at_double_quotes(self, token: Token | None = None) -> bool:
+        """Whether a name in double quotes stands here, or is the token that is given."""
+        found = token or self._curr
+        return found.token_type is TokenType.IDENTIFIER and self.sql[found.start] == '"'
 
     def identifiers(self, what: str) -> list[exp.Identifier]:
         """Reads one or more names, with commas between."""

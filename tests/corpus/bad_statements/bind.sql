@@ -500,3 +500,51 @@ SELECT COUNT(*), (SELECT MAX(b.price) FROM bids AS b WHERE b.auction = a.id) FRO
 -- code: duplicate-name
 -- span: r
 WITH r AS (SELECT 1 AS x), r AS (SELECT 2 AS x) SELECT * FROM r;
+
+-- code: no-order-needed
+-- span: MAX(price ORDER BY at)
+SELECT MAX(price ORDER BY at) AS m FROM bids [NOW];
+
+-- code: missing-order
+-- span: PERCENT_RANK() OVER (PARTITION BY auction)
+-- hint: write PERCENT_RANK() OVER (PARTITION BY auction ORDER BY bids.at)
+SELECT PERCENT_RANK() OVER (PARTITION BY auction) AS p FROM bids [NOW];
+
+-- code: unknown-column
+-- span: "web"
+-- hint: write 'web'
+SELECT price FROM bids [NOW] WHERE channel = "web";
+
+-- code: unknown-column
+-- span: "it's"
+-- hint: write 'it\'s'
+SELECT CONCAT(channel, "it's") AS t FROM bids [NOW];
+
+-- code: unsupported-subquery
+-- span: price > ANY (SELECT 1)
+-- hint: compare with the least or the greatest: (SELECT MAX(...) ...)
+SELECT price > ANY (SELECT 1) AS x FROM bids [NOW];
+
+-- code: column-count
+-- span: price > ANY (SELECT 1, 2)
+SELECT price FROM bids [NOW] WHERE price > ANY (SELECT 1, 2);
+
+-- code: unknown-function
+-- span: NOW()
+-- hint: a window says what is recent: FROM bids [RANGE 1 HOUR] holds the rows of the last hour
+SELECT price FROM bids [UNBOUNDED] WHERE at > NOW() - INTERVAL 1 HOUR;
+
+-- code: unknown-function
+-- span: TIME_BUCKET(INTERVAL '10 minutes', at)
+-- hint: write FLOOR(at TO INTERVAL '10 minutes')
+SELECT TIME_BUCKET(INTERVAL '10 minutes', at) AS t FROM bids [NOW];
+
+-- code: unknown-column
+-- span: t.window_time
+-- hint: write (t.window_end - INTERVAL 1 MILLISECOND)
+SELECT t.window_time AS w FROM TUMBLE(bids, at, 10 MINUTES) AS t;
+
+-- code: unknown-function
+-- span: TIME_BUCKET(at)
+-- hint: the form here is FLOOR(b TO a)
+SELECT TIME_BUCKET(at) AS t FROM bids [NOW];

@@ -222,6 +222,7 @@ SELECT * FROM TUMBEL(bids, at, 10 MINUTES);
 
 -- code: unknown-table-function
 -- span: EXPLODE
+-- hint: a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it
 SELECT * FROM EXPLODE(tags);
 
 -- code: wrong-arguments
@@ -312,15 +313,30 @@ SELECT * FROM 'bids';
 -- hint: write `b`
 SELECT * FROM bids AS 'b';
 
--- code: unsupported-syntax
--- span: QUALIFY
--- hint: put the query in a subquery and filter its rows with WHERE
-SELECT price AS p FROM bids QUALIFY p > 1;
+-- code: syntax
+-- span:
+SELECT price AS p FROM bids QUALIFY;
+
+-- code: unknown-window
+-- span: v
+SELECT SUM(price) OVER v FROM bids WINDOW w AS (ORDER BY at);
+
+-- code: unknown-window
+-- span: w
+SELECT SUM(price) OVER (w ORDER BY price) FROM bids;
+
+-- code: duplicate-clause
+-- span: w
+SELECT SUM(price) OVER (w ORDER BY price) FROM bids WINDOW w AS (ORDER BY at);
+
+-- code: duplicate-name
+-- span: w
+SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at), w AS (ORDER BY price);
 
 -- code: unsupported-syntax
--- span: w
--- hint: repeat the window in parentheses after OVER
-SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at);
+-- span: WINDOW TUMBLING
+-- hint: group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)
+SELECT auction, COUNT(*) FROM bids WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY auction;
 
 -- code: unsupported-syntax
 -- span: GROUPS
@@ -332,16 +348,36 @@ SELECT SUM(price) OVER (ORDER BY at GROUPS 2 PRECEDING) FROM bids;
 SELECT SUM(price) OVER (ORDER BY at ROWS 2) FROM bids;
 
 -- code: unsupported-syntax
--- span: ROLLUP
-SELECT channel FROM bids GROUP BY ROLLUP(channel);
+-- span: GROUP BY CUBE (auction, bidder, price, channel, at, seen)
+-- hint: name the sets that matter: GROUPING SETS ((a, b), (a))
+SELECT channel FROM bids GROUP BY CUBE (auction, bidder, price, channel, at, seen);
 
 -- code: unsupported-syntax
+-- span: *
+-- hint: list the columns
+SELECT * FROM bids GROUP BY ROLLUP(channel);
+
+-- code: unsupported-syntax
+-- span: RANK() OVER (ORDER BY COUNT(*))
+-- hint: group in a subquery, and use OVER on what it gives
+SELECT channel, RANK() OVER (ORDER BY COUNT(*)) FROM bids GROUP BY ROLLUP(channel);
+
+-- code: wrong-arguments
+-- span: price
+SELECT channel, GROUPING(price) FROM bids GROUP BY ROLLUP(channel);
+
+-- code: wrong-arguments
+-- span: GROUPING()
+SELECT channel, GROUPING() FROM bids GROUP BY channel;
+
+-- code: bad-position
+-- span: 3
+-- hint: write 1
+SELECT channel FROM bids GROUP BY ROLLUP(3);
+
+-- code: syntax
 -- span: CUBE
-SELECT channel FROM bids GROUP BY channel WITH CUBE;
-
--- code: unsupported-syntax
--- span: GROUPING SETS
-SELECT channel FROM bids GROUP BY GROUPING SETS ((channel), ());
+SELECT channel FROM bids GROUP BY ROLLUP(channel) WITH CUBE;
 
 -- code: unsupported-syntax
 -- span: TABLESAMPLE
@@ -349,10 +385,12 @@ SELECT * FROM bids TABLESAMPLE (10 PERCENT);
 
 -- code: unsupported-syntax
 -- span: LATERAL
+-- hint: a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it
 SELECT * FROM auctions LATERAL VIEW EXPLODE(tags) t AS tag;
 
 -- code: unsupported-syntax
 -- span: PIVOT
+-- hint: list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')
 SELECT * FROM bids PIVOT (SUM(price) FOR channel IN ('web', 'app'));
 
 -- code: unsupported-syntax
@@ -376,12 +414,14 @@ SELECT * FROM bids LIMIT ten;
 SELECT * FROM bids LIMIT 1 + 1;
 
 -- code: unsupported-syntax
--- span: ALL
+-- span: LIMIT ALL
+-- hint: leave it out
 SELECT * FROM bids LIMIT ALL;
 
 -- code: unsupported-syntax
 -- span: auction
-SELECT DISTINCT ON (auction) price FROM bids;
+-- hint: put the query with QUALIFY in a subquery
+SELECT DISTINCT ON (auction) price FROM bids QUALIFY ROW_NUMBER() OVER (ORDER BY at) = 1;
 
 -- code: unsupported-syntax
 -- span: copy
@@ -447,11 +487,6 @@ SELECT channel LIKE 'a%' ESCAPE 'ab' FROM bids;
 SELECT price IS 5 FROM bids;
 
 -- code: unsupported-syntax
--- span: price ORDER BY at
--- hint: give the order with WITHIN GROUP (ORDER BY ...)
-SELECT ARRAY_AGG(price ORDER BY at) FROM bids;
-
--- code: unsupported-syntax
 -- span: [1, 2]
 -- hint: an array is made by ARRAY(...)
 SELECT [1, 2];
@@ -470,9 +505,29 @@ SELECT price FROM bids WHERE auction = ?;
 SELECT price FROM bids WHERE auction = :id;
 
 -- code: unknown-type
--- span: FLOAT
+-- span: FLOAT8
 -- hint: write DOUBLE
-SELECT CAST(price AS FLOAT) FROM bids;
+SELECT CAST(price AS FLOAT8) FROM bids;
+
+-- code: sized-type
+-- span: VARCHAR(10)
+-- hint: write STRING
+SELECT CAST(channel AS VARCHAR(10)) FROM bids;
+
+-- code: sized-type
+-- span: CHAR
+-- hint: write STRING
+SELECT CAST(channel AS CHAR) FROM bids;
+
+-- code: sized-type
+-- span: VARCHAR(10)
+-- hint: write STRING
+SELECT CAST(tags AS ARRAY<VARCHAR(10)>) FROM auctions;
+
+-- code: sized-type
+-- span: TIMESTAMP(3)
+-- hint: write TIMESTAMP
+SELECT at::TIMESTAMP(3) FROM bids;
 
 -- code: syntax
 -- span: NOT NULL
@@ -520,9 +575,149 @@ SELECT 1e;
 -- hint: write STREAM
 CREATE STREEM s (a INT);
 
--- code: syntax
--- span: FUNCTION
+-- code: unsupported-syntax
+-- span: CREATE FUNCTION f
+-- hint: leave it out
 CREATE FUNCTION f;
+
+-- code: unsupported-syntax
+-- span: CREATE SINK s FROM v
+-- hint: leave it out
+CREATE SINK s FROM v;
+
+-- code: unsupported-syntax
+-- span: SOURCE
+-- hint: write STREAM
+CREATE SOURCE s (a INT);
+
+-- code: unsupported-syntax
+-- span: SOURCE TABLE
+-- hint: write TABLE
+CREATE SOURCE TABLE s (a INT PRIMARY KEY);
+
+-- code: unsupported-syntax
+-- span: EXTERNAL TABLE
+-- hint: write TABLE
+CREATE EXTERNAL TABLE s (a INT);
+
+-- code: unsupported-syntax
+-- span: TEMPORARY
+-- hint: leave it out
+CREATE OR REPLACE TEMPORARY VIEW v AS SELECT * FROM bids [NOW];
+
+-- code: unsupported-syntax
+-- span: CREATE STREAM s AS SELECT * FROM bids WHERE price > 10 EMIT CHANGES
+-- hint: write CREATE VIEW s AS SELECT * FROM bids WHERE price > 10
+CREATE STREAM s AS SELECT * FROM bids WHERE price > 10 EMIT CHANGES;
+
+-- code: unsupported-syntax
+-- span: NOT ENFORCED
+-- hint: leave it out
+CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED);
+
+-- code: unsupported-syntax
+-- span: NOT ENFORCED
+-- hint: leave it out
+CREATE TABLE t (id INT PRIMARY KEY NOT ENFORCED, name STRING);
+
+-- code: duplicate-clause
+-- span: PRIMARY KEY
+CREATE TABLE t (id INT PRIMARY KEY, name STRING PRIMARY KEY);
+
+-- code: unsupported-syntax
+-- span: CONSTRAINT pk
+-- hint: leave it out
+CREATE TABLE t (id INT, CONSTRAINT pk PRIMARY KEY (id));
+
+-- code: unsupported-syntax
+-- span: , UNIQUE (name)
+-- hint: leave it out
+CREATE TABLE t (id INT, name STRING, UNIQUE (name));
+
+-- code: unsupported-syntax
+-- span: CHECK (id > 0),
+-- hint: leave it out
+CREATE TABLE t (CHECK (id > 0), id INT);
+
+-- code: unsupported-syntax
+-- span: , FOREIGN KEY (id) REFERENCES other (id)
+-- hint: leave it out
+CREATE TABLE t (id INT, FOREIGN KEY (id) REFERENCES other (id));
+
+-- code: unsupported-syntax
+-- span: , seen AS PROCTIME()
+-- hint: leave it out
+CREATE STREAM s (a INT, seen AS PROCTIME(), b INT);
+
+-- code: unsupported-syntax
+-- span: METADATA FROM 'timestamp' VIRTUAL
+-- hint: leave it out
+CREATE STREAM s (a INT, at TIMESTAMP(3) METADATA FROM 'timestamp' VIRTUAL);
+
+-- code: unsupported-syntax
+-- span: DEFAULT (1 + 2)
+-- hint: leave it out
+CREATE STREAM s (a INT DEFAULT (1 + 2) NOT NULL);
+
+-- code: unsupported-syntax
+-- span: KEY
+-- hint: leave it out
+CREATE STREAM s (a INT KEY, b INT);
+
+-- code: unsupported-syntax
+-- span: GENERATED ALWAYS AS (b + 1)
+-- hint: leave it out
+CREATE STREAM s (a INT GENERATED ALWAYS AS (b + 1), b INT);
+
+-- code: unsupported-syntax
+-- span: REFERENCES other (id)
+-- hint: leave it out
+CREATE STREAM s (a INT REFERENCES other (id), b INT);
+
+-- code: unsupported-syntax
+-- span: WITH ('connector' = 'kafka', 'topic' = 'bids', 'format' = 'json')
+-- hint: leave it out
+CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 'bids', 'format' = 'json');
+
+-- code: unsupported-syntax
+-- span: WITH ('connector' = 'filesystem', 'path' = 'data/bids', 'format' = 'json')
+-- hint: write FROM FILES 'data/bids' FORMAT json
+CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'data/bids', 'format' = 'json');
+
+-- code: unsupported-syntax
+-- span: USING PARQUET OPTIONS (path 'data/bids') PARTITIONED BY (a)
+-- hint: write FROM FILES 'data/bids' FORMAT parquet
+CREATE TABLE t (a INT) USING PARQUET OPTIONS (path 'data/bids') PARTITIONED BY (a);
+
+-- code: unsupported-syntax
+-- span: USING csv LOCATION 'data/bids'
+-- hint: write FROM FILES 'data/bids' FORMAT csv
+CREATE TABLE t (a INT) USING csv LOCATION 'data/bids' RETAIN 1 DAY;
+
+-- code: unsupported-syntax
+-- span: USING delta
+-- hint: leave it out
+CREATE TABLE t (a INT) USING delta;
+
+-- code: unsupported-syntax
+-- span: TBLPROPERTIES ('a' = 'b')
+-- hint: leave it out
+CREATE TABLE t (a INT) TBLPROPERTIES ('a' = 'b');
+
+-- code: unsupported-syntax
+-- span: COMMENT 'what it is'
+-- hint: leave it out
+CREATE TABLE t (a INT) COMMENT 'what it is';
+
+-- code: unsupported-syntax
+-- span: FORMAT PLAIN ENCODE JSON
+-- hint: leave it out
+CREATE STREAM t (a INT) FORMAT PLAIN ENCODE JSON;
+
+-- code: unsupported-syntax
+-- span: FROM KAFKA CONNECTION k (TOPIC 'bids') ENVELOPE UPSERT
+-- hint: leave it out
+CREATE STREAM t (a INT) FROM KAFKA CONNECTION k (TOPIC 'bids') ENVELOPE UPSERT;
 
 -- code: syntax
 -- span:
@@ -541,10 +736,30 @@ CREATE STREAM s (a);
 -- hint: write INT
 CREATE STREAM s (a INTT);
 
+-- code: sized-type
+-- span: TIMESTAMP(9)
+-- hint: write TIMESTAMP
+CREATE STREAM s (a TIMESTAMP(9));
+
 -- code: unknown-type
--- span: VARCHAR(10)
+-- span: VARCHAR(MAX)
 -- hint: write STRING
-CREATE STREAM s (a VARCHAR(10));
+CREATE STREAM s (a VARCHAR(MAX));
+
+-- code: unknown-type
+-- span: ROW
+-- hint: write STRUCT
+CREATE STREAM s (a ROW<x: INT>);
+
+-- code: unknown-type
+-- span: JSONB
+-- hint: write STRING
+CREATE STREAM s (a JSONB);
+
+-- code: unknown-type
+-- span: TIMESTAMP_NTZ(3)
+-- hint: write TIMESTAMP
+CREATE STREAM s (a TIMESTAMP_NTZ(3));
 
 -- code: bad-decimal
 -- span: DECIMAL(50, 2)
@@ -681,3 +896,159 @@ SELECT 1.5.x FROM bids;
 -- span: {# none #}
 -- hint: a comment is written /* ... */ or -- ...
 SELECT auction {# none #} FROM bids;
+
+-- windows in GROUP BY
+
+-- code: wrong-arguments
+-- span: TUMBLE_END(at, INTERVAL '2' HOUR)
+-- hint: write TUMBLE_END(at, INTERVAL '1' HOUR)
+SELECT TUMBLE_END(at, INTERVAL '2' HOUR) AS e FROM bids GROUP BY TUMBLE(at, INTERVAL '1' HOUR);
+
+-- code: wrong-arguments
+-- span: TUMBLE(at + INTERVAL 2 HOURS, INTERVAL '1' HOUR)
+-- hint: write TUMBLE(at, INTERVAL 10 MINUTES)
+SELECT COUNT(*) AS n FROM bids GROUP BY TUMBLE(at + INTERVAL 2 HOURS, INTERVAL '1' HOUR);
+
+-- code: wrong-arguments
+-- span: window(at, '10 minutes', '5 minutes', '1 minute')
+-- hint: write WINDOW(at, '10 minutes')
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes', '5 minutes', '1 minute');
+
+-- code: bad-duration
+-- span: '10 mins'
+-- hint: use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 mins');
+
+-- code: bad-duration
+-- span: '0 minutes'
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '0 minutes');
+
+-- code: bad-duration
+-- span: 10
+-- hint: write INTERVAL 10 MINUTES
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, 10);
+
+-- code: unsupported-syntax
+-- span: window(seen, '2 minutes')
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '1 minute'), window(seen, '2 minutes');
+
+-- code: unsupported-syntax
+-- span: TUMBLE(b.at, INTERVAL '1' HOUR)
+-- hint: name the join in WITH, and group what it gives
+SELECT COUNT(*) AS n FROM bids AS b JOIN auctions AS a ON a.id = b.auction GROUP BY TUMBLE(b.at, INTERVAL '1' HOUR);
+
+-- code: unsupported-syntax
+-- span: UPPER(channel)
+-- hint: name the expression in a query in FROM, and group by its name
+SELECT COUNT(*) AS n FROM bids GROUP BY UPPER(channel), SESSION(at, INTERVAL '1' HOUR);
+
+-- code: syntax
+-- span: TUMBLE(at, INTERVAL '1' HOUR)
+SELECT TUMBLE(at, INTERVAL '1' HOUR) AS t FROM bids;
+
+-- functions that are said by others
+
+-- code: bad-frame
+-- span: w
+SELECT CUME_DIST() OVER w FROM bids WINDOW w AS (ORDER BY at ROWS 2 PRECEDING);
+
+-- code: bad-frame
+-- span: PERCENT_RANK() OVER (ORDER BY at ROWS 2 PRECEDING)
+SELECT PERCENT_RANK() OVER (ORDER BY at ROWS 2 PRECEDING) FROM bids;
+
+-- code: missing-over
+-- span: PERCENT_RANK()
+SELECT PERCENT_RANK() FROM bids;
+
+-- code: wrong-arguments
+-- span: NTILE()
+-- hint: write NTILE(4)
+SELECT NTILE() OVER (ORDER BY at) FROM bids;
+
+-- code: bad-count
+-- span: auction
+SELECT NTILE(auction) OVER (ORDER BY at) FROM bids;
+
+-- code: wrong-arguments
+-- span: STRING_AGG()
+-- hint: write STRING_AGG(name, ', ')
+SELECT STRING_AGG() FROM bids;
+
+-- code: duplicate-clause
+-- span: WITHIN GROUP
+SELECT STRING_AGG(channel, ',' ORDER BY at) WITHIN GROUP (ORDER BY at) FROM bids;
+
+-- double quotes
+
+-- code: unterminated
+-- span: "price FROM bids
+-- hint: close it with "
+SELECT "price FROM bids;
+
+-- code: double-quoted
+-- span: r"raw"
+-- hint: write r'raw'
+SELECT r"raw" FROM bids;
+
+-- code: double-quoted
+-- span: X"1F"
+-- hint: write X'1F'
+SELECT X"1F";
+
+-- code: double-quoted
+-- span: DATE "2026-01-01"
+-- hint: write DATE '2026-01-01'
+SELECT DATE "2026-01-01";
+
+-- code: double-quoted
+-- span: "the key"
+-- hint: write 'the key'
+CREATE STREAM s (a INT COMMENT "the key");
+
+-- code: double-quoted
+-- span: "data/bids"
+-- hint: write 'data/bids'
+CREATE STREAM s (a INT) FROM FILES "data/bids" FORMAT json;
+
+-- ANY and ALL
+
+-- code: unsupported-syntax
+-- span: ANY (SELECT 1)
+-- hint: it follows a comparison: a > ANY (SELECT ...)
+SELECT price FROM bids WHERE ANY (SELECT 1);
+
+-- code: syntax
+-- span:
+SELECT price FROM bids WHERE price <=> ANY (SELECT 1);
+
+-- words of other systems
+
+-- code: unsupported-syntax
+-- span: FETCH FIRST 5 ROWS ONLY
+-- hint: write LIMIT 5
+SELECT * FROM bids FETCH FIRST 5 ROWS ONLY;
+
+-- code: unsupported-syntax
+-- span: SUBSCRIBE TO bids
+-- hint: write SELECT * FROM bids
+SUBSCRIBE TO bids;
+
+-- code: unsupported-syntax
+-- span: SET 'a' = 'b'
+-- hint: leave it out
+SET 'a' = 'b';
+
+-- code: unsupported-syntax
+-- span: WITHIN 1 HOUR
+-- hint: bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL 1 HOUR
+SELECT b.price FROM bids AS b JOIN auctions AS a WITHIN 1 HOUR ON a.id = b.auction;
+
+-- code: unsupported-syntax
+-- span: MATCH_RECOGNIZE
+-- hint: join the stream with itself, and bound the times of its rows in ON
+SELECT * FROM bids MATCH_RECOGNIZE (PARTITION BY auction ORDER BY at);
+
+-- code: unsupported-syntax
+-- span: ->
+-- hint: declare the field as a STRUCT and read payload.price; files in JSON are read by their types
+SELECT channel ->> 'a' FROM bids;

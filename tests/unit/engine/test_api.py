@@ -209,3 +209,19 @@ def test_what_an_engine_cannot_be_made_with_is_refused(tmp_path: Path) -> None:
     assert refused(Engine, tmp_path, shards=0).code == "bad-count"
     assert refused(Engine, tmp_path, zone="Mars/Olympus").code == "unknown-zone"
     assert isinstance(refused(Engine, tmp_path, zone="../etc"), QueryError)
+
+
+# --- dropping ---------------------------------------------------------------------------------
+
+
+def test_what_a_run_reads_is_neither_dropped_nor_replaced(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute(SCRIPT)
+    run = engine.query(MEANS, name="means").start()
+    for text in ("DROP VIEW recent; DROP STREAM bids", "CREATE OR REPLACE STREAM bids (a INT)"):
+        error = refused(engine.execute, text)
+        assert (error.code, error.hint) == ("in-use", "stop the run first: run.stop()")
+    engine.execute("DROP STREAM logs; CREATE OR REPLACE TABLE shops (id BIGINT)")
+    run.stop()
+    engine.execute("DROP STREAM bids")
+    assert "bids" not in engine.catalog

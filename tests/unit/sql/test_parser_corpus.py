@@ -42,6 +42,7 @@ def test_the_corpus_has_every_node_of_the_language() -> None:
     assert {getattr(nodes, name) for name in nodes.__all__} - seen == {
         nodes.TableFunction,
         nodes.StreamOperator,
+        nodes.Quantifier,
     }
 
 

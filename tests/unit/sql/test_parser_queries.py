@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 from ebbtide.core.time import DAY, HOUR, MINUTE, SECOND
-from ebbtide.sql import nodes, parse_query, sql
+from ebbtide.sql import nodes, parse, parse_query, sql
 from ebbtide.sql.syntax import Emit
 
 
@@ -155,7 +155,7 @@ def test_table_functions(text: str, node: nodes.TableFunction) -> None:
         ("SELECT 5L FROM t", "SELECT CAST(5 AS BIGINT) FROM t"),
         ("SELECT DATE '2026-01-01' FROM t", "SELECT CAST('2026-01-01' AS DATE) FROM t"),
         ("SELECT a::INT FROM t", "SELECT CAST(a AS INT) FROM t"),
-        ("SELECT 'a' 'b' FROM t", 'SELECT "ab" FROM t'),
+        ("SELECT 'a' 'b' FROM t", "SELECT 'ab' FROM t"),
         ("SELECT 'it''s' FROM t", "SELECT 'it\\'s' FROM t"),
         ("SELECT r'\\d' FROM t", "SELECT '\\\\d' FROM t"),
         ("SELECT FIRST(a IGNORE NULLS) FROM t", "SELECT FIRST(a) IGNORE NULLS FROM t"),
@@ -217,3 +217,47 @@ def test_stream_operators_nest() -> None:
     assert isinstance(windowed.this, nodes.Dstream)
     every = parse_query("RSTREAM(SELECT * FROM s [NOW] EVERY 10 SECONDS)").body
     assert every.args["every"] == span(10 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (
+            "SELECT * FROM TABLE(TUMBLE(TABLE bids, DESCRIPTOR(at), INTERVAL '10' MINUTES)) AS t",
+            "SELECT * FROM TUMBLE(bids, at, 10 MINUTES) AS t",
+        ),
+        (
+            "SELECT TUMBLE_END(at, INTERVAL '1' HOUR) AS e, COUNT(*) FROM bids AS b WHERE price > 1"
+            " GROUP BY TUMBLE(b.at, INTERVAL '1' HOUR) HAVING COUNT(*) > 2",
+            "SELECT window_end AS e, COUNT(*) FROM TUMBLE(bids, at, 1 HOUR) AS b WHERE price > 1"
+            " GROUP BY window_start, window_end HAVING COUNT(*) > 2",
+        ),
+        (
+            "SELECT HOP_START(at, INTERVAL '1' MINUTE, INTERVAL '1' HOUR) FROM bids"
+            " GROUP BY HOP(at, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)",
+            "SELECT window_start FROM HOP(bids, at, 1 MINUTE, 1 HOUR)"
+            " GROUP BY window_start, window_end",
+        ),
+        (
+            "SELECT bidder, COUNT(*) FROM bids WHERE price > 1"
+            " GROUP BY bidder, session_window(at, '5 minutes')",
+            "SELECT bidder, COUNT(*) FROM"
+            " SESSION((SELECT * FROM bids WHERE price > 1) PARTITION BY bidder, at, 5 MINUTES)"
+            " AS bids GROUP BY bidder, window_start, window_end",
+        ),
+        (
+            "SELECT window, window.end AS e FROM bids GROUP BY window(at, '1 hour', '1 minute')",
+            "SELECT STRUCT(window_start AS `start`, window_end AS `end`) AS window, window_end AS e"
+            " FROM HOP(bids, at, 1 MINUTE, 1 HOUR) GROUP BY window_start, window_end",
+        ),
+        ("SELECT 1 EMIT ON WINDOW CLOSE", "SELECT 1 EMIT FINAL"),
+    ],
+)
+def test_windows_of_other_systems_say_the_same(text: str, same: str) -> None:
+    assert parse(text) == parse(same)
+
+
+def test_a_name_that_begins_a_window_is_a_name_elsewhere() -> None:
+    text = "SELECT table, descriptor, window FROM TUMBLE(table, descriptor, 1 HOUR)"
+    (again,) = parse(text)
+    assert parse(sql(again)) == (again,)

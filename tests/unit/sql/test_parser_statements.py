@@ -201,3 +201,19 @@ def test_spans_of_declarations() -> None:
     assert found.columns[0].span.text == "a INT"
     assert found.progress[0].span.text == "PROGRESS FOR a AS a"
     assert (found.name.span.text, found.retain.span.text) == ("s", "1 DAY")
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("CREATE STREAM s (a INT PRIMARY KEY)", "CREATE STREAM s (a INT, PRIMARY KEY (a))"),
+        (
+            "CREATE STREAM s (at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '5' SECOND)",
+            "CREATE STREAM s (at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 5 SECONDS)",
+        ),
+        ("CREATE MATERIALIZED VIEW v AS SELECT 1", "CREATE VIEW v AS SELECT 1"),
+        ("CREATE TABLE t (a VARCHAR(9), b REAL)", "CREATE TABLE t (a STRING, b DOUBLE)"),
+    ],
+)
+def test_words_of_other_systems_say_the_same(text: str, same: str) -> None:
+    assert parse(text) == parse(same)

@@ -19,6 +19,7 @@ from ebbtide.errors import BindError
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.catalog import near
+from ebbtide.sql.elsewhere import instead
 
 __all__ = [
     "aggregate_call",
@@ -86,7 +87,7 @@ def function_call(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
             f"{name} looks at rows in an order, and needs OVER",
             hint=f"write {text} OVER (ORDER BY {env.some_column()})",
         )
-    _check_known(name, env.context.span(node).text)
+    _check_known(node, env)
     for key in ("distinct", "order", "filter", "nulls"):
         if node.args.get(key):
             raise BindError(
@@ -110,10 +111,19 @@ def _named_struct(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
 _WORDS = {"distinct": "DISTINCT", "order": "WITHIN GROUP", "filter": "FILTER", "nulls": "NULLS"}
 
 
-def _check_known(name: str, text: str) -> None:
+def _check_known(node: nodes.Call, env: Environment) -> None:
+    name, text = node.this, env.context.span(node).text
     scalar = (*FUNCTIONS, *FORMS, *ALIASES)
     if name in scalar:
         return
+    elsewhere = instead(name, [env.context.extent(part).text for part in node.expressions])
+    if elsewhere is not None:
+        written, advice = elsewhere
+        raise BindError(
+            "unknown-function",
+            f'there is no function "{name}"',
+            hint=advice if written is None else f"write {written}",
+        )
     everything = (*scalar, *AGGREGATES, *AGGREGATE_ALIASES, *NUMBERINGS, *NEIGHBOURS)
     close = near(name, everything)
     raise BindError(

@@ -32,6 +32,10 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
         unseen = env.unseen.get(parts[0].casefold()) if len(parts) == 1 else None
         if unseen is not None and all(node is not part for part in unseen.walk()):
             raise _unseen(parts[0], unseen, env) from None
+        if parts[-1].casefold() == "window_time" and env.scope.reaches(("window_end",)):
+            raise _window_time(parts) from None
+        if len(parts) == 1 and env.context.span(node).text.startswith('"'):
+            raise _no_text(parts[0]) from None
         raise
     if found.depth > 1 or (found.depth == 1 and not env.correlated):
         raise _too_far(parts)
@@ -40,6 +44,28 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
 
 def _too_far(parts: tuple[str, ...]) -> EbbtideError:
     return refusals.OUTER_COLUMN(name=".".join(parts))
+
+
+def _window_time(parts: tuple[str, ...]) -> BindError:
+    """The error of the column that Flink adds to a window, the last millisecond of it."""
+    end = ".".join((*parts[:-1], "window_end"))
+    return BindError(
+        "unknown-column",
+        f'there is no column "{".".join(parts)}"',
+        detail="a window has window_start and window_end",
+        hint=f"write ({end} - INTERVAL 1 MILLISECOND)",
+    )
+
+
+def _no_text(name: str) -> BindError:
+    """The error of a text in double quotes, as other systems have it."""
+    written = name.replace("\\", "\\\\").replace("'", "\\'")
+    return BindError(
+        "unknown-column",
+        f'there is no column "{name}"',
+        detail="what stands in double quotes is a name; a text stands in single quotes",
+        hint=f"write '{written}'",
+    )
 
 
 def _unseen(name: str, node: exp.Expr, env: Environment) -> BindError:

@@ -21,7 +21,7 @@ from ebbtide.errors import EbbtideError, Span
 from ebbtide.sql.binding.scope import Scope
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.operator_spans import Written
-from ebbtide.sql.spans import span_of
+from ebbtide.sql.spans import extent_of, span_of
 
 __all__ = ["BoundPlan", "Context", "Names", "Place", "context_for"]
 
@@ -83,6 +83,10 @@ class Context:
     def span(self, node: exp.Expr) -> Span:
         """Where a node stands."""
         return span_of(node, self.source)
+
+    def extent(self, node: exp.Expr) -> Span:
+        """All that a node covers."""
+        return extent_of(node, self.source)
 
     def placed(self, relation: R, node: exp.Expr) -> R:
         """The relation, the new operators of which stand at a node."""

@@ -285,4 +285,5 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Window: _window,
     exp.Subquery: _subquery,
     exp.Exists: _subquery,
+    nodes.Quantified: _subquery,
 }

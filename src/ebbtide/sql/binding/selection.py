@@ -24,6 +24,7 @@ from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.expression import Expression, conjunction, conjuncts
 from ebbtide.algebra.relation import Distinct, Filter, Map, Named, Relation
 from ebbtide.errors import BindError, InternalError
+from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import sort_key
 from ebbtide.sql.binding.clauses import and_parts, is_grouped, made_by, without_not
 from ebbtide.sql.binding.context import Context
@@ -41,6 +42,9 @@ from ebbtide.sql.binding.sources import BindQuery
 from ebbtide.sql.binding.subqueries import Above, Attachments, BindInner
 
 __all__ = ["Block"]
+
+
+_SUBQUERIES = (exp.Exists, exp.In, nodes.Quantified)
 
 
 @dataclass(slots=True)
@@ -109,7 +113,7 @@ class Block:
         node = self.select.args.get(clause)
         for part in and_parts(node.this) if node is not None else ():
             core, negated = without_not(part)
-            if isinstance(core, exp.Exists | exp.In) and not core.expressions:
+            if isinstance(core, _SUBQUERIES) and not core.expressions:
                 with self.context.at(core):
                     found.semis.append(semi_join(core, negated, env, self.inner))
                 continue

@@ -1,7 +1,8 @@
-"""IN and EXISTS as conditions of WHERE and HAVING: semi joins, and with NOT anti joins.
+"""IN, ANY and EXISTS as conditions of WHERE and HAVING: semi joins, and with NOT anti joins.
 
 Law: `x NOT IN (q)` is unknown, and so selects nothing, if `x` or some row of `q` is NULL: the
-predicate of its anti join is TRUE also where the comparison is unknown.  What depends on the
+predicate of its anti join is TRUE also where the comparison is unknown; so it is with NOT before
+`x < ANY (q)`.  What depends on the
 subquery alone is a condition in it, all else joins it to the query around.
 """
 
@@ -17,6 +18,7 @@ from ebbtide.algebra.expression import Expression, Ref, conjunction
 from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.tree import find
+from ebbtide.sql import nodes
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.scope import tables_of
 from ebbtide.sql.binding.subqueries import TRUE, Above, BindInner, operands
@@ -41,15 +43,18 @@ class Semi:
         return SemiJoin(left, self.relation, predicate)
 
 
-def semi_join(node: exp.Exists | exp.In, negated: bool, env: Environment, bind: BindInner) -> Semi:
-    """IN or EXISTS as a condition of WHERE or HAVING."""
+def semi_join(
+    node: exp.Exists | exp.In | nodes.Quantified, negated: bool, env: Environment, bind: BindInner
+) -> Semi:
+    """IN, ANY or EXISTS as a condition of WHERE or HAVING."""
     query = node.this if isinstance(node, exp.Exists) else node.args["query"]
     inner = bind(query, env, value=False)
     terms: list[Expression] = []
-    if isinstance(node, exp.In):
+    if not isinstance(node, exp.Exists):
+        op = node.args["op"] if isinstance(node, nodes.Quantified) else "="
         here = replace(env, correlated=False)
         for x, y in zip(operands(node, inner, here), inner.items, strict=True):
-            term = compare("=", x, y)
+            term = compare(op, x, y)
             maybe = negated and nullable(term)
             terms.append(call("COALESCE", (term, TRUE)) if maybe else term)
     outer = env.scope.plan_tables

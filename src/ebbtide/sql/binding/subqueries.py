@@ -38,7 +38,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN, INT
 from ebbtide.errors import BindError
-from ebbtide.sql import refusals
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.context import Names
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.grouping import ordered_call
@@ -113,6 +113,8 @@ class Attachments:
             match node:
                 case exp.In():
                     self.known[id(node)] = self._in(node, env)
+                case nodes.Quantified():
+                    raise refusals.QUANTIFIED_VALUE(env.context.span(node))
                 case exp.Exists():
                     inner = self.bind(node.this, env, value=False)
                     self.known[id(node)] = _positive(self._count(inner, [], env, node))
@@ -254,13 +256,14 @@ def _sides(term: Expression, env: Environment, node: exp.Expr) -> tuple[Expressi
     raise refusals.VALUE_BY_OTHER_THAN_EQUALITIES(span, term=column_text(term))
 
 
-def operands(node: exp.In, inner: Inner, env: Environment) -> list[Expression]:
+def operands(node: exp.In | nodes.Quantified, inner: Inner, env: Environment) -> list[Expression]:
     """What stands before IN, to be compared with the columns of the subquery."""
     given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
     if len(given) != len(inner.items):
+        word, inside = "IN" if isinstance(node, exp.In) else "ANY", len(inner.items)
         raise BindError(
             "column-count",
-            f"IN has {_columns(len(given))} on the left and {len(inner.items)} in the subquery",
+            f"{word} has {_columns(len(given))} on the left and {inside} in the subquery",
         )
     return [scalar(operand, env) for operand in given]
 

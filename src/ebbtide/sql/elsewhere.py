@@ -1,0 +1,109 @@
+"""Functions that other systems have: what to write here in their place.
+
+Law: a name that is listed here is never taken for a misspelt one of ours.  What stands in `INSTEAD`
+means the same, value by value, and is good when it is typed: {0}, {1} ... are the arguments as they
+were written, {all} is all of them.  For what has no such form there is a sentence, in `ABSENT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["ABSENT", "INSTEAD", "instead"]
+
+# By the name and the number of arguments.
+INSTEAD: dict[tuple[str, int], str] = {
+    ("APPROX_DISTINCT", 1): "COUNT(DISTINCT {0})",
+    ("APPROX_PERCENTILE", 2): "PERCENTILE({0}, {1})",
+    ("PERCENTILE_APPROX", 2): "PERCENTILE({0}, {1})",
+    ("ARBITRARY", 1): "ANY_VALUE({0})",
+    ("ARRAY_JOIN", 2): "CONCAT_WS({1}, {0})",
+    ("ARRAY_LENGTH", 1): "SIZE({0})",
+    ("ARRAY_TO_STRING", 2): "CONCAT_WS({1}, {0})",
+    ("CHARINDEX", 2): "LOCATE({0}, {1})",
+    ("COUNTIF", 1): "COUNT_IF({0})",
+    ("COUNT_DISTINCT", 1): "COUNT(DISTINCT {0})",
+    ("DATE_BIN", 2): "FLOOR({1} TO {0})",
+    ("EARLIEST_BY_OFFSET", 1): "FIRST({0}) IGNORE NULLS",
+    ("ENDS_WITH", 2): "ENDSWITH({0}, {1})",
+    ("FORMAT_DATE", 2): "DATE_FORMAT({0}, {1})",
+    ("FORMAT_TIMESTAMP", 2): "DATE_FORMAT({0}, {1})",
+    ("FROM_UNIXTIME", 1): "DATE_FORMAT(TIMESTAMP_SECONDS({0}), 'yyyy-MM-dd HH:mm:ss')",
+    ("HOP_ROWTIME", 3): "HOP_END({all}) - INTERVAL 1 MILLISECOND",
+    ("IIF", 3): "IF({all})",
+    ("ISNOTNULL", 1): "({0} IS NOT NULL)",
+    ("ISNULL", 1): "({0} IS NULL)",
+    ("LATEST_BY_OFFSET", 1): "LAST({0}) IGNORE NULLS",
+    ("LIST", 1): "COLLECT({0})",
+    ("LIST_CONTAINS", 2): "ARRAY_CONTAINS({0}, {1})",
+    ("LOGICAL_AND", 1): "BOOL_AND({0})",
+    ("LOGICAL_OR", 1): "BOOL_OR({0})",
+    ("PARSE_DATE", 2): "TO_DATE({0}, {1})",
+    ("PARSE_TIMESTAMP", 2): "TO_TIMESTAMP({0}, {1})",
+    ("REGEXP_SUBSTR", 2): "REGEXP_EXTRACT({0}, {1}, 0)",
+    ("ROW", 1): "STRUCT({all})",
+    ("ROW", 2): "STRUCT({all})",
+    ("ROW", 3): "STRUCT({all})",
+    ("SESSION_ROWTIME", 2): "SESSION_END({all}) - INTERVAL 1 MILLISECOND",
+    ("SHA256", 1): "SHA2({0}, 256)",
+    ("SPLIT_INDEX", 3): "SPLIT_PART({0}, {1}, {2} + 1)",
+    ("STARTS_WITH", 2): "STARTSWITH({0}, {1})",
+    ("STRPOS", 2): "LOCATE({1}, {0})",
+    ("TIMESTAMPADD", 3): "({2} + {1} * INTERVAL 1 {0})",
+    ("TIMESTAMPTOSTRING", 2): "DATE_FORMAT(TIMESTAMP_MILLIS({0}), {1})",
+    ("TIME_BUCKET", 2): "FLOOR({1} TO {0})",
+    ("TO_CHAR", 2): "DATE_FORMAT({0}, {1})",
+    ("TO_TIMESTAMP_LTZ", 2): "TIMESTAMP_MILLIS({0})",
+    ("TUMBLE_ROWTIME", 2): "TUMBLE_END({all}) - INTERVAL 1 MILLISECOND",
+    ("UNIX_TIMESTAMP", 1): "UNIX_SECONDS({0})",
+    ("ZEROIFNULL", 1): "COALESCE({0}, 0)",
+}
+
+_NOW = "a window says what is recent: FROM bids [RANGE 1 HOUR] holds the rows of the last hour"
+_ITEMS = (
+    "a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it"
+)
+_JSON = (
+    "declare the field as a STRUCT and read payload.price; files in JSON are read by their types"
+)
+_CHANCE = "an answer is a function of its input, so nothing in it is left to chance"
+_CLOSED = (
+    "a window in GROUP BY has TUMBLE_START and TUMBLE_END, HOP_START ... and SESSION_START ..."
+)
+
+ABSENT: dict[str, str] = {
+    **dict.fromkeys(
+        ("NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE", "GETDATE", "SYSDATE"), _NOW
+    ),
+    **dict.fromkeys(("MZ_NOW", "PROCTIME", "CURRENT_ROW_TIMESTAMP", "LOCALTIME"), _NOW),
+    **dict.fromkeys(("EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "UNNEST", "FLATTEN"), _ITEMS),
+    **dict.fromkeys(("GET_JSON_OBJECT", "JSON_EXTRACT", "JSON_QUERY", "JSON_VALUE"), _JSON),
+    **dict.fromkeys(("EXTRACTJSONFIELD", "FROM_JSON", "JSON_EXISTS", "TO_JSON"), _JSON),
+    **dict.fromkeys(
+        ("RAND", "RANDOM", "UUID", "GEN_RANDOM_UUID", "MONOTONICALLY_INCREASING_ID"), _CHANCE
+    ),
+    **dict.fromkeys(("TUMBLE_PROCTIME", "HOP_PROCTIME", "SESSION_PROCTIME"), _CLOSED),
+    "CURRENT_WATERMARK": "what is promised is no value of a query: run.status shows it",
+    "ROWTIME": "the time of a row is a column of it, declared with PROGRESS FOR",
+    "TIMESTAMPDIFF": "two times are subtracted, which gives an INTERVAL: b - a",
+    "TRANSFORM": "functions on every item of an array are not in the language",
+    "TOPK": "QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) <= 3 keeps the first rows",
+    "HISTOGRAM": "GROUP BY the value, and COUNT(*)",
+    "MAP": "a STRUCT has fields by name: STRUCT(a AS x)",
+}
+
+
+def instead(name: str, arguments: Sequence[str]) -> tuple[str | None, str | None] | None:
+    """What to write for a call, or else a sentence of advice; None for a name that is unknown."""
+    known = INSTEAD.get((name, len(arguments)))
+    if known is not None:
+        text = known.replace("{all}", ", ".join(arguments))
+        for place, argument in enumerate(arguments):
+            text = text.replace(f"{{{place}}}", argument)
+        return text, None
+    if name in ABSENT:
+        return None, ABSENT[name]
+    usual = next((form for (other, _), form in INSTEAD.items() if other == name), None)
+    return (
+        None if usual is None else (None, f"the form here is {usual.format(*'abcd', all='a, b')}")
+    )
