@@ -68,8 +68,9 @@ class StatementParser(DeclarationParser):
     def _emit(self, before: Emit | None) -> Emit:
         first = self._curr
         self._advance()
-        for emit in Emit:
-            if self.take(emit.value):
+        # The longest first: the others begin with the same words.
+        for emit in reversed(Emit):
+            if self.take(*emit.value.split()):
                 if before is not None:
                     raise self.twice("EMIT", first)
                 return emit
