@@ -45,7 +45,7 @@ from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key
 from ebbtide.dataflow.shard import StatePlace
-from ebbtide.engine.state_report import INPUTS, areas_of
+from ebbtide.engine.state_report import INPUTS, areas_of, output_areas
 from ebbtide.state.batch import to_changes
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.segment import Segment
@@ -63,6 +63,7 @@ class Program:
 
     lowered: Lowered
     chosen: Mapping[str, Chosen]
+    analyses: Mapping[str, Analysis]
 
     @staticmethod
     def of(views: Mapping[str, Analysis]) -> Program:
@@ -76,7 +77,7 @@ class Program:
 
         with patch.object(lowering, "input_rules", noted):
             lowered = lower(views)
-        return Program(lowered, dict(zip(lowered.nodes, found, strict=True)))
+        return Program(lowered, dict(zip(lowered.nodes, found, strict=True)), views)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class _Judge:
         for name in self.collected.manifest.areas:
             operator = operators.get(name)
             if operator is None:
-                self._waiting(name)
+                self._output(name)
             elif name.startswith(_ADMISSION):
                 self._operations(operator)
             else:
@@ -228,12 +229,42 @@ class _Judge:
             some = any(keeps(Change(key, 0, INF)) for key in keys)
             assert some, f"{where}: nothing of the segment {keys} is kept"
 
-    def _waiting(self, name: str) -> None:
-        """What waits for ``now`` to come to its beginning, at the end of a view."""
-        ours, all_of = (consolidate(v.rows(name, 0)) for v in (self.collected, self.hoarded))
+    def _output(self, name: str) -> None:
+        """What waits at the end of a view: to be final, or for ``now`` to come to its beginning."""
+        view = name.removeprefix(_HELD).partition(".")[0]
+        (output,) = (o for o in self.program.lowered.physical.outputs if o.name == view)
+        for place, layout in enumerate(output_areas(output)):
+            if layout.name == "final":
+                self._not_final(name, view, place)
+            else:
+                self._waiting(name, place)
+
+    def _not_final(self, name: str, view: str, place: int) -> None:
+        """Rows that are not final, by the rule that EXPLAIN states; nothing lies after ``now``."""
+        analysis = self.program.analyses[view]
+        (store,) = analysis.held
+        assert isinstance(store.rule, ByTime)
+        width = len(analysis.plan.schema)
+        hidden = analysis.root.finality.depth > 0
+        waits = [p.variable for case in store.rule.keep.cases for p in case if p.variable != TO]
+        places = {v: i for i, v in store.rule.columns}
+        order = [places[v] for v in waits]
+        keeps = self._by_time(
+            store.rule, f"{view}.", lambda i: width + order.index(i) if hidden else i
+        )
+        now, segments = self._now(f"{view}."), analysis.root.edge.is_snapshot
+
+        def waiting(change: Change) -> bool:
+            return keeps(change) or (segments and change.valid_to - 1 > now)
+
+        self._compare(name, name, place, waiting, NEG_INF)
+
+    def _waiting(self, name: str, place: int) -> None:
+        """What waits for ``now`` to come to its beginning."""
+        ours, all_of = (consolidate(v.rows(name, place)) for v in (self.collected, self.hoarded))
         assert ours == all_of, f"{name}: {ours} waits instead of {all_of}"
         now = self._now(f"{name.removeprefix(_HELD)}.")
-        for _, changes in self.collected.segments(name, 0):
+        for _, changes in self.collected.segments(name, place):
             assert any(c.valid_to > now for c in changes), f"{name}: {changes} has begun"
 
     def _operations(self, operator: Operator) -> None:

@@ -115,11 +115,6 @@ def test_streams_and_tables_of_dataframes(spark: SparkSession, tmp_path: Path) -
     ("text", "code"),
     [
         ("SELECT LAG(auction) OVER (ORDER BY at) AS other FROM bids", "fact-frames"),
-        (
-            "SELECT window_end, COUNT(*) AS n FROM TUMBLE(bids, at, 1 SECOND) "
-            "GROUP BY window_end EMIT FINAL",
-            "final-not-built",
-        ),
     ],
 )
 def test_what_is_not_built_is_refused_when_it_is_started(

@@ -16,6 +16,7 @@ from ebbtide.algebra.combination import (
     StrictDifference,
     UnionAll,
 )
+from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.operators import Joining, Matching, Padding, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
 from ebbtide.algebra.relation import (
@@ -206,14 +207,19 @@ def _by_the_hour(node: Node, where: str, there: bool) -> str:
     return f"add {hour} to {where}" if there else f"add {where} {hour}"
 
 
-def to_be_final(root: Node) -> str:
+def asked(emit: Emit) -> str:
+    """What a query says to ask for finality, and can do without."""
+    return "WITH FINALITY" if emit is Emit.CHANGES_WITH_FINALITY else "EMIT FINAL"
+
+
+def to_be_final(root: Node, emit: Emit) -> str:
     """What to write so that an answer becomes final."""
-    node = breaking(root)
+    node, otherwise = breaking(root), f"leave out {asked(emit)}"
     if () in node.edge.bounds.clauses:
         return _promise(node.relation)
     if isinstance(node.relation, Matching):
         band = _band(node)
-        return f"add AND {band}" if band else "leave out EMIT FINAL"
+        return f"add AND {band}" if band else otherwise
     match node.relation:
         case Aggregate() if _times(node.inputs[0].edge):
             hour = f"FLOOR({_times(node.inputs[0].edge)[0]} TO 1 HOUR)"
@@ -221,7 +227,7 @@ def to_be_final(root: Node) -> str:
         case Map() if _times(node.inputs[0].edge):
             return f"select {_times(node.inputs[0].edge)[0]} too"
         case _:
-            return "leave out EMIT FINAL"
+            return otherwise
 
 
 def breaking(root: Node) -> Node:

@@ -1,6 +1,7 @@
 """The verdict on a query: when its rows are final, and how much state it needs.
 
-Law: EMIT FINAL needs an answer that is final at some time; EMIT CHANGES does not.  State that
+Law: EMIT FINAL and EMIT CHANGES WITH FINALITY need an answer that is final at some time; EMIT
+CHANGES does not.  State that
 grows for ever needs the user's consent.  What is refused is refused with the operator, the input,
 the missing bound and words that put it right.
 """
@@ -54,7 +55,7 @@ class Verdict:
 class Analysis:
     """What is proved about a query; ``plan`` is what it was proved of, and has to run.
 
-    ``held`` is what waits under EMIT FINAL, of the output of ``passing_node(root)``.
+    ``held`` is what waits to be final, of the output of ``passing_node(root)``.
     """
 
     plan: Relation
@@ -68,7 +69,10 @@ class Analysis:
         """Whether changes of the answer may begin after ``now``, so that they are held until then.
 
         Only the grid of a window can put them there, so they are never more than a window's.
+        Under EMIT FINAL they are among the rows that are not final.
         """
+        if self.held and self.emit is Emit.FINAL:
+            return False
         return self.root.edge.is_snapshot and begins_ahead(self.root.edge)
 
     @property
@@ -96,7 +100,7 @@ def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
     """What is proved about a plan."""
     root = examine(plan)
     held: tuple[Store, ...] = ()
-    if emit is Emit.FINAL and root.finality.when is When.BY_PROGRESS:
+    if emit.needs_finality and root.finality.when is When.BY_PROGRESS:
         node = passing_node(root)
         store = held_store(node, held_back(node.edge, node.finality.waits))
         held = () if store is None else (store,)
@@ -116,12 +120,12 @@ def check(
     """
     analysis = analyse(plan, emit)
     verdict = analysis.verdict
-    if emit is Emit.FINAL and verdict.finality.when is When.NEVER:
+    if emit.needs_finality and verdict.finality.when is When.NEVER:
         raise TemporalError(
             "never-final",
             f"rows of {advice.name_of(analysis.plan)} are never final",
             detail=verdict.finality.reason,
-            hint=advice.to_be_final(analysis.root),
+            hint=advice.to_be_final(analysis.root, emit),
             span=place(advice.breaking(analysis.root).relation),
         )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
@@ -130,7 +134,7 @@ def check(
                 "unbounded-state",
                 f"rows of {advice.name_of(analysis.plan)} would be held for ever",
                 detail="they never end, so they are never final",
-                hint="leave out EMIT FINAL",
+                hint=f"leave out {advice.asked(emit)}",
             )
         node, store = worst(analysis.root)
         raise TemporalError(
@@ -144,7 +148,7 @@ def check(
 
 
 def passing_node(root: Node) -> Node:
-    """The node whose rows are held under EMIT FINAL until they pass."""
+    """The node whose rows are held until they pass."""
     node = root
     for _ in range(root.finality.depth):
         (node,) = node.inputs

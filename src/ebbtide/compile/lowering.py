@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from ebbtide.algebra.combination import UnionAll
+from ebbtide.algebra.emission import Emit, answer_schema
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.operators import Source, operator
@@ -20,12 +21,12 @@ from ebbtide.algebra.relation import Values
 from ebbtide.algebra.window import Dstream, Istream, Window
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.finality import When
-from ebbtide.analysis.formula.progress import Value, bounds_of, shifted
+from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.temporal.edge import TO
-from ebbtide.analysis.verdict import Analysis
+from ebbtide.analysis.verdict import Analysis, passing_node
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.kernel_choice import Chosen, choose, positional
 from ebbtide.compile.physical import (
@@ -46,9 +47,12 @@ from ebbtide.compile.stages import Stages, arrange
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Duration
-from ebbtide.core.types import STRING, NullType
+from ebbtide.core.types import STRING, TIMESTAMP, NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
+from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.operators.final import AtOnce, Final
+from ebbtide.kernels.operators.held import Held
 from ebbtide.state.segment import ENDS
 
 
@@ -112,19 +116,45 @@ class _Lowering:
             return [replace(flow, pipe=flow.pipe.then(relation)) for flow in below[0]]
         return [self._operator(node, choose(relation, reads, carried), below)]
 
-    def output(self, view: str, root: Node) -> None:
+    def output(self, view: str, analysis: Analysis) -> None:
         """The edges of what a view emits.
 
         What operators make stays in its shard.  Rows of sources pass an exchange, where equal ones
-        meet and different ones spread over the shards.
+        meet and different ones spread over the shards.  Where a projection has left out the times
+        by which rows pass, they go along with the row until it does.
         """
-        self.view, relation = view, root.relation
-        for flow in self.flows(root, all_reads(relation)):
-            pipe = replace(flow.pipe, schema=relation.schema)
+        self.view, root = view, analysis.root
+        passing = _passing(analysis)
+        given = passing.given(root.relation.schema)
+        for flow in self._passed(root, passing, all_reads(root.relation)):
+            pipe = replace(flow.pipe, schema=given)
             keys = pipe.columns if isinstance(flow.producer, FromSource) else ()
             hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
             self.edges.append(PlanEdge(flow.producer, pipe, ~len(self.outputs), 0, hashed))
-        self.outputs.append(Output(view, relation.schema, _waits(root)))
+        schema = answer_schema(root.relation.schema, analysis.emit)
+        marked = analysis.emit.needs_finality
+        self.outputs.append(Output(view, schema, given, passing.kernel, passing.waits, marked))
+
+    def _passed(self, node: Node, passing: _Passing, reads: Reads, above: int = 0) -> list[_Flow]:
+        """The changes of a node, each with the times by which it passes."""
+        if above == passing.depth:
+            flows = self.flows(node, reads | frozenset(passing.hidden))
+            return [_with(flow, [flow.pipe.columns[i] for i in passing.hidden]) for flow in flows]
+        relation = operator(node.relation)
+        assert is_linear(relation)
+        (below,) = reads_below(relation, reads)
+        flows = self._passed(node.inputs[0], passing, below, above + 1)
+        width, hidden = len(node.inputs[0].relation.schema), len(passing.hidden)
+        found = []
+        for flow in flows:
+            pipe = replace(
+                flow.pipe,
+                schema=node.inputs[0].relation.schema,
+                columns=flow.pipe.columns[:width],
+            ).then(relation)
+            times = flow.pipe.columns[len(flow.pipe.columns) - hidden :]
+            found.append(_with(replace(flow, pipe=pipe), times))
+        return found
 
     def _source(self, declaration: Declaration) -> _Flow:
         number = self._number(declaration)
@@ -230,7 +260,7 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
     """The physical plan of a program, by the names of its views."""
     lowering = _Lowering()
     for name, analysis in views.items():
-        lowering.output(name, analysis.root)
+        lowering.output(name, analysis)
     physical = Physical(
         tuple(declaration.name for declaration in lowering.declarations),
         tuple(lowering.operators),
@@ -306,13 +336,57 @@ def _carried(node: Node) -> tuple[Reads, ...]:
     return tuple(found)
 
 
-def _waits(root: Node) -> tuple[tuple[int, Value], ...] | None:
-    """The pass rule of the output, over its columns."""
-    finality = root.finality
-    if finality.when is When.NEVER or finality.depth:
-        return None
-    places = {variable: place for place, variable in finality.columns}
-    return tuple((places.get(part.variable, ENDS), part.value) for part in finality.waits)
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """How rows leave a view: by which kernel and rule, and where the times of that rule are.
+
+    They pass ``depth`` nodes below the root, by columns there that are ``hidden`` above.
+    """
+
+    kernel: Kernel
+    waits: StoreRule | None = None
+    depth: int = 0
+    hidden: tuple[int, ...] = ()
+
+    def given(self, schema: Schema) -> Schema:
+        """The columns of an answer, and those that are hidden."""
+        times = (Column(f"passes{i}", TIMESTAMP, True, "passing") for i in range(len(self.hidden)))
+        return Schema((*schema.columns, *times))
+
+
+def _passing(analysis: Analysis) -> _Passing:
+    """How the rows of a view pass: by what is proved of when they are final."""
+    emit, root = analysis.emit, analysis.root
+    if emit is Emit.CHANGES:
+        return _Passing(Held())
+    told = emit is Emit.CHANGES_WITH_FINALITY
+    if root.finality.when is not When.BY_PROGRESS:
+        return _Passing(AtOnce(told))
+    depth, node = root.finality.depth, passing_node(root)
+    columns = {variable: place for place, variable in node.finality.columns}
+    named = [columns[part.variable] for part in node.finality.waits if part.variable != TO]
+    hidden = tuple(named) if depth else ()
+    width = len(root.relation.schema)
+    case = tuple(
+        (_place(columns.get(part.variable), hidden, width), part.value)
+        for part in node.finality.waits
+    )
+    segments = node.edge.is_snapshot
+    # Of a changing relation nothing is known after now, however far its times have come.
+    rule = StoreRule((case,), turning=1 if segments else None)
+    return _Passing(Final(segments, len(hidden), told), rule, depth, hidden)
+
+
+def _place(column: int | None, hidden: tuple[int, ...], width: int) -> int:
+    """Where the time of a pass rule is in a row that waits."""
+    if column is None:
+        return ENDS
+    return width + hidden.index(column) if hidden else column
+
+
+def _with(flow: _Flow, times: Sequence[Expression]) -> _Flow:
+    """A flow with more columns; its schema is for the caller to say."""
+    return replace(flow, pipe=replace(flow.pipe, columns=(*flow.pipe.columns, *times)))
 
 
 def _moves(declaration: Declaration) -> bool:

@@ -127,15 +127,33 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a view emits: its name, its columns and its pass rule.
+    """What a view emits: its name, its columns, and the kernel that holds back what waits.
 
-    ``waits`` is what a row that is not final satisfies: times, by column, each later than a value;
-    None if rows never pass.
+    ``given`` are the columns that come, with those at the end that only its pass rule needs;
+    ``waits`` is that rule: what it keeps is not final.  None if nothing waits to be final.
     """
 
     name: str
     schema: Schema
-    waits: tuple[tuple[int, Value], ...] | None = None
+    given: Schema
+    kernel: Kernel
+    waits: StoreRule | None = None
+    marked: bool = False
+    """Whether a change says of itself if it is a revision, at the end of its row."""
+
+    def times(
+        self,
+        progress: tuple[Mapping[Bound, Instant], Mapping[Bound, Instant]],
+        moments: tuple[Instant, Instant],
+    ) -> Times:
+        """The frontiers of a step, from those of the sources and ``now``, before and after it."""
+        was, now = moments
+        if self.waits is None:
+            return Times(was, now)
+        before, after = progress
+        waits = self.waits.at(after, now, NEG_INF)
+        waited = self.waits.at(before, was, NEG_INF)
+        return Times(was, now, (waits,), waits=waits, waited=waited)
 
 
 @dataclass(frozen=True, slots=True)

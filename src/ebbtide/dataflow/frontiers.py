@@ -39,11 +39,8 @@ def times_of(
         moment = max((nows[view] for view in views), default=NEG_INF)
         moved = now(lines, clock=clock, before=moment)
         for number in part.consumers:
-            found[number] = (
-                Times(moment, moved)
-                if number < 0
-                else physical.operators[number].times(progress, (moment, moved))
-            )
+            made = physical.outputs[~number] if number < 0 else physical.operators[number]
+            found[number] = made.times(progress, (moment, moved))
     return found
 
 

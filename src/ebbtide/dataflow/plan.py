@@ -21,7 +21,6 @@ from ebbtide.dataflow.shard import Job, StatePlace
 from ebbtide.dataflow.tasks import Emission, Input, Send, StageTask, Take, TaskOperator
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
-from ebbtide.kernels.operators.held import Held
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.types import arrow_type
 
@@ -98,8 +97,8 @@ class Dataflow:
 
     def _emission(self, output: int, stage: int, name: str, moment: StepTimes) -> Emission:
         view = self.lowered.physical.outputs[output]
-        job = Job(name, Held(), moment.times[~output])
-        taken = self._input(~output, 0, view.schema, stage)
+        job = Job(name, view.kernel, moment.times[~output])
+        taken = self._input(~output, 0, view.given, stage)
         wanted, last = view.name not in self.unwritten, stage == self.stages
         return Emission(view.name, job, taken, wanted, ordered=not last)
 

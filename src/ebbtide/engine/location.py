@@ -28,7 +28,7 @@ class StoredQuery:
     @property
     def view(self) -> View:
         """What it has left."""
-        return View(self.root, self.name, self.bound.schema)
+        return View(self.root, self.name, self.bound.schema, self.bound.emit.needs_finality)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,8 @@ class Query:
         """What the query has left in the directory of its program."""
         from ebbtide.store.readers import View
 
-        return View(self.engine.root_of(self.name), self.name, self.schema)
+        emit = self.bound.emit
+        return View(self.engine.root_of(self.name), self.name, self.schema, emit.needs_finality)
 
     def snapshot(self, at: int | str | datetime | None = None, step: int | None = None) -> Any:
         """The rows that are valid at an instant, or now: as said after a step, or the last one."""

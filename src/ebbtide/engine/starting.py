@@ -11,11 +11,10 @@ from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.time import SECOND, Duration, duration
 from ebbtide.engine.script import write_script
-from ebbtide.errors import QueryError, SourceError, UnsupportedError
+from ebbtide.errors import QueryError, SourceError
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink, sinks_of
 from ebbtide.sql.catalog import FileSource, ViewEntry
-from ebbtide.sql.syntax import Emit
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.journal import Journal
 from ebbtide.store.program import root_of_program
@@ -50,11 +49,6 @@ def started(
     Without the archive what a step emits is gone with the next one.  With a heartbeat ``now``
     follows the clock, and steps come in idle time.
     """
-    for query in queries:
-        if query.bound.emit is Emit.FINAL:
-            raise UnsupportedError(
-                "final-not-built", "EMIT FINAL cannot be run yet", hint="EMIT CHANGES"
-            )
     lowered = lower({query.name: query.analysis for query in queries})
     sinks = _sinks(sink, queries)
     _check_paths(engine, sinks)

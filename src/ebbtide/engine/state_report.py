@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.analysis import Store, analyse
+from ebbtide.analysis import Analysis, Store, analyse
 from ebbtide.analysis.advice import operator_name
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.explain import keep_text
@@ -21,8 +21,9 @@ from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.temporal.sources import bound_of
 from ebbtide.compile.lowering import Lowered, lower
-from ebbtide.compile.physical import Operator
+from ebbtide.compile.physical import Operator, Output
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
+from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
 from ebbtide.optimizer import optimise
@@ -83,17 +84,21 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     analysis = analyse(optimise(query.bound.plan), query.bound.emit)
     lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
+    (output,) = lowered.physical.outputs
     for name, shards in latest.areas.items():
         if name not in by_name and not name.startswith(f"output.{query.name}"):
             continue  # another view of the program holds it
         operator = by_name.get(name)
         node = lowered.nodes.get(name)
         what = _source(name, operator, lowered) if node is None else operator_name(node.relation)
-        for index, layout in enumerate(areas_of(operator)):
+        layouts = output_areas(output) if operator is None else areas_of(operator)
+        for index, layout in enumerate(layouts):
             segments = tuple(Segment.restore(s) for shard in shards for s in shard[index])
             if segments:
+                store = _final(analysis) if layout.name == "final" else _store(node, layout.name)
                 keeps = rule_text(operator, node, layout.name, lowered.declarations)
-                gone = _gone(node, layout.name, segments)
+                keeps = keep_text(store) if layout.name == "final" and store else keeps
+                gone = _gone(store, segments)
                 timed = not layout.newest
                 known = name.removeprefix(f"{query.name}.")
                 yield Holding(known, what, layout.name, segments, keeps, gone, timed)
@@ -106,13 +111,18 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     return "what the query emits" if name.startswith("output.") else name
 
 
-def areas_of(operator: Operator | None) -> Sequence[Layout]:
-    if operator is None:
-        return (Layout("held", None, ()),)
-    inputs = tuple(
-        batch_schema([arrow_type(column.type) for column in schema]) for schema in operator.inputs
-    )
-    return operator.kernel.areas(inputs)
+def areas_of(operator: Operator) -> Sequence[Layout]:
+    """The areas of an operator."""
+    return operator.kernel.areas(tuple(map(_batches, operator.inputs)))
+
+
+def output_areas(output: Output) -> Sequence[Layout]:
+    """The areas of what waits at the end of a view."""
+    return output.kernel.areas((_batches(output.given),))
+
+
+def _batches(schema: Schema) -> Any:
+    return batch_schema([arrow_type(column.type) for column in schema])
 
 
 def rule_text(
@@ -138,7 +148,9 @@ def rule_text(
     return "" if node.emitted is None else str(node.emitted)
 
 
-def _store(node: Node, area: str) -> Store | None:
+def _store(node: Node | None, area: str) -> Store | None:
+    if node is None:
+        return None
     place = INPUTS.get(area)
     return next((store for store in node.stores if store.input == place), None)
 
@@ -155,11 +167,15 @@ def _of_operations(declaration: Declaration) -> str:
     return f"{text}, and the version that is valid then" if changing else text
 
 
-def _gone(node: Node | None, area: str, segments: Sequence[Segment]) -> str:
+def _final(analysis: Analysis) -> Store | None:
+    """What waits to be final."""
+    return next(iter(analysis.held), None)
+
+
+def _gone(store: Store | None, segments: Sequence[Segment]) -> str:
     """The progress at which nothing is left of what is there, if that is by its ends alone."""
     from ebbtide.core.time import format_instant
 
-    store = None if node is None else _store(node, area)
     rule = None if store is None else store.rule
     last = max(segment.to_max for segment in segments)
     if not isinstance(rule, ByTime) or rule.first or not is_finite(last):

@@ -37,8 +37,9 @@ class Times:
     the step; ``stored`` has those of the inputs as they stood before it, for what is read, and
     ``groups`` is that of what stands for a group, by its key.  ``open`` is the output's rule as it
     stood before, where changes are facts: rows that it does not keep cannot differ any more, and
-    what they were derived from may be gone.  The group without a key lives in one shard; ``owner``
-    says whether that is this one.
+    what they were derived from may be gone.  ``waits`` is the pass rule of an answer after the
+    step, and ``waited`` before it: what they keep is not final.  The group without a key lives in
+    one shard; ``owner`` says whether that is this one.
     """
 
     before: Instant
@@ -48,6 +49,8 @@ class Times:
     output: Keep = ALWAYS
     groups: Keep = ALWAYS
     open: Keep = ALWAYS
+    waits: Keep = ALWAYS
+    waited: Keep = ALWAYS
     owner: bool = True
 
     def seen(self, areas: tuple[SweepArea, ...]) -> tuple[SweepArea, ...]:

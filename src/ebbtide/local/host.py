@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ebbtide.algebra.emission import REVISION
 from ebbtide.algebra.relation import Values
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.lowering import Lowered
@@ -27,7 +28,7 @@ from ebbtide.local.transport import LocalTransport
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink
 from ebbtide.sql.catalog import FileSource
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema
+from ebbtide.state.batch import DIFF, FROM, TO
 from ebbtide.state.types import arrow_type
 from ebbtide.store.clock import Clock
 from ebbtide.store.feed_log import FedRow
@@ -145,15 +146,17 @@ def rows_table(schema: Schema, rows: Sequence[Row]) -> Any:
 
 
 def _shown(view: View, steps: Sequence[tuple[int, Any]]) -> Any:
-    layout = batch_schema([arrow_type(column.type) for column in view.schema])
-    nothing = (-1, layout.empty_table())
-    names = [*view.schema.names, FROM, TO, DIFF, "step"]
+    nothing = (-1, view.layout.empty_table())
+    marks = [REVISION] if view.marked else []
+    names = [*view.schema.names, FROM, TO, DIFF, "step", *marks]
+    width = len(view.schema)
     tables = []
     for step, table in [*steps, nothing]:
-        columns = _named(view.schema, table.columns[: len(view.schema)])
+        columns = _named(view.schema, table.columns[:width])
         ends = [_ends(table.column(name)) for name in (FROM, TO)]
         number = pa.repeat(pa.scalar(step, pa.int64()), table.num_rows)
-        arrays = [*columns, *ends, table.column(DIFF), number]
+        marked = table.columns[width : width + len(marks)]
+        arrays = [*columns, *ends, table.column(DIFF), number, *marked]
         tables.append(pa.Table.from_arrays(arrays, names=names))
     return pa.concat_tables(tables)
 

@@ -61,8 +61,8 @@ class Program:
 
     def view(self, name: str) -> View:
         """What a view has left."""
-        (schema,) = (o.schema for o in self.lowered.physical.outputs if o.name == name)
-        return View(self.root, name, schema)
+        (output,) = (o for o in self.lowered.physical.outputs if o.name == name)
+        return View(self.root, name, output.schema, output.marked)
 
 
 class Run:

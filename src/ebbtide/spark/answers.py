@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ebbtide.algebra.emission import REVISION
 from ebbtide.core.admission import SHOWN_COLUMNS, UNUSED_COLUMNS
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
@@ -27,21 +28,22 @@ if TYPE_CHECKING:
 
 def changes(spark: SparkSession, view: View, since: int | None) -> DataFrame:
     """The changes of all steps after ``since``, with their validity, diff and step."""
-    return _shown_changes(_raw(spark, view, view.records(since)), view.schema)
+    return _shown_changes(_raw(spark, view, view.records(since)), view)
 
 
 def emitted(spark: SparkSession, view: View, record: StepRecord) -> DataFrame:
     """The changes of one step, as ``changes`` shows them."""
-    return _shown_changes(_raw(spark, view, [record]), view.schema)
+    return _shown_changes(_raw(spark, view, [record]), view)
 
 
-def _shown_changes(raw: DataFrame, schema: Schema) -> DataFrame:
+def _shown_changes(raw: DataFrame, view: View) -> DataFrame:
     ends = (
         f"timestamp_micros(CASE WHEN {name} NOT IN ({NEG_INF + 1}L - 1L, {INF}L) THEN {name} END) "
         f"AS {name}"
         for name in ("valid_from", "valid_to")
     )
-    return raw.selectExpr(*_columns(schema), *ends, "diff", "step")
+    marks = [REVISION] if view.marked else []
+    return raw.selectExpr(*_columns(view.schema), *ends, "diff", "step", *marks)
 
 
 def snapshot(
@@ -61,20 +63,23 @@ def snapshot(
 def _raw(spark: SparkSession, view: View, records: list[StepRecord]) -> DataFrame:
     archive = Archive(view.root)
     files = [archive.verify(file) for record in records for file in view.files(record)]
-    return _read(spark, view.schema, files)
+    return _read(spark, view, files)
 
 
-def _read(spark: SparkSession, schema: Schema, files: list[str]) -> DataFrame:
+def _read(spark: SparkSession, view: View, files: list[str]) -> DataFrame:
     from pyspark.sql import functions as F
 
-    stored = ", ".join(f"c{i} {_stored_type(c.type)}" for i, c in enumerate(schema))
-    layout = f"{stored}, valid_from BIGINT, valid_to BIGINT, diff BIGINT"
+    stored = [f"c{i} {_stored_type(c.type)}" for i, c in enumerate(view.schema)]
+    mark = f"c{len(view.schema)}"
+    marks = [f"{mark} BOOLEAN"] if view.marked else []
+    layout = ", ".join([*stored, *marks, "valid_from BIGINT", "valid_to BIGINT", "diff BIGINT"])
     if not files:
-        return spark.createDataFrame([], f"{layout}, step BIGINT")
+        empty = spark.createDataFrame([], f"{layout}, step BIGINT")
+        return empty.withColumnRenamed(mark, REVISION)
     step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
     with listing_here(spark):
         rows = spark.read.schema(layout).parquet(*files)
-    return rows.withColumn("step", step.cast("bigint"))
+    return rows.withColumnRenamed(mark, REVISION).withColumn("step", step.cast("bigint"))
 
 
 def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ebbtide.algebra.emission import answer_schema
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.declaration import Declaration
@@ -37,12 +38,12 @@ class BoundQuery:
     @property
     def schema(self) -> Schema:
         """The columns of the answer."""
-        return self.plan.schema
+        return answer_schema(self.plan.schema, self.emit)
 
     @property
     def sql(self) -> str:
         """The query as SQL again."""
-        emit = " EMIT FINAL" if self.emit is Emit.FINAL else ""
+        emit = "" if self.emit is Emit.CHANGES else f" EMIT {self.emit.value}"
         allow = " ALLOW UNBOUNDED STATE" if self.allow_unbounded else ""
         return f"{plan_sql(self.plan)}{emit}{allow}"
 

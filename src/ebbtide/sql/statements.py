@@ -84,9 +84,10 @@ class StatementParser(DeclarationParser):
     def _emit(self, before: Emit | None) -> Emit:
         first = self._curr
         self._advance()
-        for emit in Emit:
+        # The longest first: the others begin with the same words.
+        for emit in reversed(Emit):
             closing = emit is Emit.FINAL and self.take("ON", "WINDOW", "CLOSE")
-            if closing or self.take(emit.value):
+            if closing or self.take(*emit.value.split()):
                 if before is not None:
                     raise self.twice("EMIT", first)
                 return emit

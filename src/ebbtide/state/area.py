@@ -133,6 +133,15 @@ class SweepArea:
         chosen = [s for s in self._turning(since, upto) if not rule_out(s, hashes)]
         return self._found(chosen, lambda view: moving(view, hashes, since, upto))
 
+    def beyond(self, keep: Keep) -> Found:
+        """The changes that another rule does not keep."""
+
+        def dropped(view: SegmentRows) -> Ints | None:
+            mask = keep.mask(view.batch)
+            return np.zeros(0, np.int64) if mask is None else np.flatnonzero(~mask)
+
+        return self._found([s for s in self.segments if not keep.holds(s)], dropped)
+
     def latest(self, hashes: Hashes | None) -> Found:
         """The rows that stand for the keys, in an area of the newest rows."""
         found = self.probe(hashes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,15 @@ MOST_COPIES = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view of a program: the program's directory, its name there, and its columns."""
+    """A view of a program: the program's directory, its name there, and its columns.
+
+    The changes of one that asks for finality are ``marked``: each says whether it is a revision.
+    """
 
     root: str
     name: str
     schema: Schema
+    marked: bool = False
 
     def records(self, since: int | None = None, upto: int | None = None) -> list[StepRecord]:
         """The steps after ``since``, up to another; their output must be in the archive."""
@@ -69,14 +73,19 @@ class View:
 
     def changes(self, since: int | None = None) -> Iterator[tuple[int, Change]]:
         """The changes of all steps after ``since``, each with its step, in the order of time."""
+        return ((step, change) for step, change, _ in self.marked_changes(since))
+
+    def marked_changes(self, since: int | None = None) -> Iterator[tuple[int, Change, bool]]:
+        """The same, each with its mark: whether it is a revision."""
+        width = len(self.schema)
         for record in self.records(since):
-            ordered = sorted(to_changes(self.table(record)), key=_time_order)
-            yield from ((record.version, change) for change in ordered)
+            for change in sorted(to_changes(self.table(record)), key=_time_order):
+                row, marks = change.row[:width], change.row[width:]
+                yield record.version, replace(change, row=row), marks == (True,)
 
     def table(self, record: StepRecord) -> Any:
-        """The changes of one step as a batch."""
-        read = [_read(self.root, file, self.schema) for file in self.files(record)]
-        return concat(read, _layout(self.schema))
+        """The changes of one step as a batch, with their marks at the end of the rows."""
+        return concat(map(self._read, self.files(record)), self.layout)
 
     def snapshot(self, at: Instant | None = None, step: int | None = None) -> list[Row]:
         """The rows that are valid at an instant, or now, in order; equal ones as often as they are.
@@ -87,8 +96,8 @@ class View:
         moment = self.now(records) if at is None else at
         valid = [(FROM, "<=", moment), (TO, ">", moment)]
         files = [file for record in records for file in self.files(record)]
-        read = [_read(self.root, file, self.schema, valid) for file in files]
-        table = concat(read, _layout(self.schema))
+        marked = concat((self._read(file, valid) for file in files), self.layout)
+        table = marked.select([*range(len(self.schema)), FROM, TO, DIFF])
         start, end = (np.full(table.num_rows, t, np.int64) for t in (NEG_INF, INF))
         netted = net(with_times(table, start, end, ints(table, DIFF)))
         counts = ints(netted, DIFF)
@@ -103,6 +112,15 @@ class View:
         found = ((change.row, change.diff) for change in to_changes(netted))
         rows = [row for row, count in found for _ in range(count)]
         return sorted(rows, key=row_key)
+
+    @property
+    def layout(self) -> Any:
+        """The schema of its changes as batches: the row, and the mark if there is one."""
+        types = [arrow_type(column.type) for column in self.schema]
+        return batch_schema([*types, pa.bool_()] if self.marked else types)
+
+    def _read(self, file: str, filters: Any = None) -> Any:
+        return _table(self.root, file, filters).cast(self.layout)
 
 
 def unused(root: str, source: str) -> list[tuple[UnusedRow, int]]:
@@ -120,10 +138,6 @@ def unused(root: str, source: str) -> list[tuple[UnusedRow, int]]:
     return sorted(rows, key=lambda found: (found[1], found[0].reason, found[0].row))
 
 
-def _read(root: str, file: str, schema: Schema, filters: Any = None) -> Any:
-    return _table(root, file, filters).cast(_layout(schema))
-
-
 def _table(root: str, file: str, filters: Any = None) -> Any:
     content = Archive(root).content(file)
     try:
@@ -133,10 +147,6 @@ def _table(root: str, file: str, filters: Any = None) -> Any:
         return pq.read_table(source, filters=filters, partitioning=None)
     except (OSError, pa.ArrowInvalid) as error:
         raise damaged_output(root, file, str(error).splitlines()[0]) from error
-
-
-def _layout(schema: Schema) -> Any:
-    return batch_schema([arrow_type(column.type) for column in schema])
 
 
 def _time_order(change: Change) -> tuple[Any, ...]:
