@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from hypothesis import strategies as st
 from tests.histories import Fed, Oracle, declarations_of
@@ -16,11 +18,14 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, analyse
 from ebbtide.compile.lowering import lower
 from ebbtide.core.change import Change, consolidate, until
-from ebbtide.core.time import Instant
+from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.values import row_key
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.optimizer import optimise
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.reference import evaluate
+from ebbtide.state.batch import to_changes
+from ebbtide.store.readers import View
 from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED
 from strategies.plans import plans
@@ -34,6 +39,23 @@ def assert_answers(plan: Relation, output: Sequence[Change], oracle: Oracle, now
         assert consolidate(output) == consolidate(expected)
     else:
         assert_snapshot_equal(output, until(expected, now), now)
+
+
+def assert_live(view: View, said: Sequence[Change], now: Instant) -> None:
+    """That the answer that is kept is what was said, now and later."""
+    for at in (now, now + 1, now + 5):
+        if NEG_INF < at < INF:
+            live = view.live(at)
+            assert live is not None
+            assert _counted(to_changes(live), at) == _counted(said, at)
+
+
+def _counted(changes: Iterable[Change], at: Instant) -> dict[Any, int]:
+    counts: Counter[Any] = Counter()
+    for change in changes:
+        if change.valid_from <= at < change.valid_to:
+            counts[row_key(change.row)] += change.diff
+    return {row: count for row, count in counts.items() if count}
 
 
 def held_to(
@@ -55,7 +77,9 @@ def held_to(
                 emitted = consolidate(one.emitted(manifest, name))
                 assert consolidate(other.emitted(hoarded, name)) == emitted
                 said[name] = consolidate((*said[name], *emitted))
-                assert_answers(plan, said[name], oracle, manifest.record.nows[name])
+                now = manifest.record.nows[name]
+                assert_answers(plan, said[name], oracle, now)
+                assert_live(View(one.root, name, plan.schema), said[name], now)
             versions = Version(one.root, manifest), Version(other.root, hoarded)
             assert_kept(program, *versions, oracle)
     return said

@@ -21,8 +21,10 @@ from ebbtide.dataflow.shard import Job, StatePlace
 from ebbtide.dataflow.tasks import Emission, Input, Send, StageTask, Take, TaskOperator
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.operators.live import Live
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.types import arrow_type
+from ebbtide.store.readers import OUTPUT, live_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,13 @@ class StepTimes:
 
 @dataclass(frozen=True, slots=True)
 class Dataflow:
-    """A lowered program in so many shards; ``unwritten`` are views whose rows nobody wants."""
+    """A lowered program in so many shards; ``unwritten`` are views whose rows nobody wants, and
+    ``live`` are the names of what keeps answers as they are now."""
 
     lowered: Lowered
     shards: int
     unwritten: frozenset[str] = field(default_factory=frozenset)
+    live: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def stages(self) -> int:
@@ -52,7 +56,12 @@ class Dataflow:
     def names(self) -> tuple[str, ...]:
         """Whatever describes its state at the end of a step."""
         operators = (operator.name for operator in self.lowered.physical.operators)
-        return (*operators, *(name for _, _, name in self._written()))
+        return (*operators, *(name for _, _, name in self._written()), *sorted(self.live))
+
+    @property
+    def answers(self) -> frozenset[str]:
+        """The names of whatever can keep an answer as it is now."""
+        return frozenset(live_name(name) for _, _, name in self._written())
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -100,7 +109,10 @@ class Dataflow:
         job = Job(name, view.kernel, moment.times[~output])
         taken = self._input(~output, 0, view.given, stage)
         wanted, last = view.name not in self.unwritten, stage == self.stages
-        return Emission(view.name, job, taken, wanted, ordered=not last)
+        shown = live_name(name)
+        live = Job(shown, Live(), job.times) if shown in self.live else None
+        width = len(view.schema)
+        return Emission(view.name, job, taken, wanted, not last, live, width)
 
     def _input(self, consumer: int, index: int, schema: Schema, stage: int | None = None) -> Input:
         edges = [
@@ -142,7 +154,7 @@ class Dataflow:
             ]
             several = sorted({stages.of_edge[number] for number in numbers})
             for stage in several:
-                name = f"output.{view.name}"
+                name = f"{OUTPUT}{view.name}"
                 yield output, stage, name if len(several) == 1 else f"{name}.{stage}"
 
 

@@ -8,7 +8,7 @@ again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -55,7 +55,7 @@ class Stepper:
             )
         previous = manifests.load(version - 1) if version else None
         self._start(manifests, version, previous)
-        flow = self.dataflow
+        flow = replace(self.dataflow, live=self._live(previous))
         before = tuple(
             frontier.read(given.clock) for frontier in restored(previous, flow.lowered.declarations)
         )
@@ -74,6 +74,13 @@ class Stepper:
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
         return manifest
+
+    def _live(self, previous: Manifest | None) -> frozenset[str]:
+        """What keeps answers as they are now: whatever has kept them from the first step on."""
+        if not self.keeps:
+            return frozenset()
+        answers = self.dataflow.answers
+        return answers if previous is None else answers & previous.areas.keys()
 
     def _start(self, manifests: Manifests, version: int, previous: Manifest | None) -> None:
         manifests.start(version)

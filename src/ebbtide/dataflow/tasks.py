@@ -60,7 +60,8 @@ class Emission:
     """A view's output: what has begun is written, what begins after ``now`` is held.
 
     Unless someone wants the rows, they are only counted.  What is said behind the last stage
-    travels no further, so only before it are they ``ordered``.
+    travels no further, so only before it are they ``ordered``.  ``live`` is the job that keeps the
+    answer as it is now, of the first ``width`` columns.
     """
 
     view: str
@@ -68,6 +69,8 @@ class Emission:
     input: Input
     writes: bool = True
     ordered: bool = True
+    live: Job | None = None
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,9 @@ class _Running:
     def _emit(self, emission: Emission) -> Iterator[str]:
         result, description = self.shard.step(emission.job, (self._input(emission.input),))
         yield description
+        if emission.live is not None:
+            shown = result.changes.select([*range(emission.width), FROM, TO, DIFF])
+            yield self.shard.step(emission.live, (shown,))[1]
         rows = result.changes.num_rows
         if emission.writes and rows:
             archive, version = Archive(self.task.place.root), self.task.place.version

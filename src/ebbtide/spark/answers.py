@@ -13,7 +13,7 @@ from ebbtide.algebra.emission import REVISION
 from ebbtide.core.admission import SHOWN_COLUMNS, UNUSED_COLUMNS
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
-from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.core.types import ArrayType, IntervalType, NullType, StructType, TimestampType
 from ebbtide.spark.names import quoted
 from ebbtide.spark.session import listing_here
 from ebbtide.spark.types import spark_type
@@ -24,6 +24,10 @@ from ebbtide.store.record import StepRecord
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_OTHERWISE = (ArrayType, StructType, NullType)
+_MANY = 1 << 21
+"""An answer of more rows than this is read by Spark's tasks, not here."""
 
 
 def changes(spark: SparkSession, view: View, since: int | None) -> DataFrame:
@@ -50,14 +54,23 @@ def snapshot(
     spark: SparkSession, view: View, at: Instant | None, step: int | None = None
 ) -> DataFrame:
     """The rows that are valid at an instant, or now; equal rows as often as they are there."""
-    records = view.records(upto=step)
-    moment = at if at is not None else view.now(records)
-    raw = _raw(spark, view, records)
     names = [f"c{i}" for i in range(len(view.schema))]
-    valid = raw.where(f"valid_from <= {moment} AND valid_to > {moment}")
+    live = view.live(at, step) if _crosses(view.schema) else None
+    if live is None or live.num_rows > _MANY:
+        records = view.records(upto=step)
+        moment = at if at is not None else view.now(records)
+        raw = _raw(spark, view, records)
+        valid = raw.where(f"valid_from <= {moment} AND valid_to > {moment}")
+    else:
+        valid = spark.createDataFrame(live.combine_chunks())
     counted = valid.groupBy(*names).agg({"diff": "sum"}).withColumnRenamed("sum(diff)", "n")
     repeated = counted.where("n > 0").selectExpr("*", "explode(sequence(1L, n)) AS again")
     return repeated.selectExpr(*_columns(view.schema))
+
+
+def _crosses(schema: Schema) -> bool:
+    """Whether the stored rows of a schema are rows for Spark as they are."""
+    return not any(isinstance(column.type, _OTHERWISE) for column in schema)
 
 
 def _raw(spark: SparkSession, view: View, records: list[StepRecord]) -> DataFrame:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from ebbtide.state.arrays import Hashes, Mask
+from ebbtide.state.table import row_types
 
 
 class Endless(Enum):
@@ -47,3 +48,8 @@ class Layout:
     newest: bool = False
     endless: Endless = Endless.KEPT
     chooser: Chooser | None = None
+
+
+def by_rows(name: str, schema: Any) -> Layout:
+    """Changes whose keys are whole rows."""
+    return Layout(name, schema, tuple(range(len(row_types(schema)))))

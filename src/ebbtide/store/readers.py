@@ -1,7 +1,8 @@
 """What a program has left in its directory, read without Spark.
 
 Law: the answers are those of ``spark.answers``, as DataFrames there: ``changes`` are all
-changes of the steps that were kept, ``snapshot`` at an instant is their sum there, ``unused`` are
+changes of the steps that were kept, ``snapshot`` at an instant is their sum there (from ``now`` on
+it is read from what keeps the answer, and costs what the answer is large), ``unused`` are
 the rows that counted for nothing, net of what was taken back.  Reading takes no lock: what a step
 has committed is there, and nothing else is looked at.  A file is read once, verified, and parsed
 from memory.
@@ -9,6 +10,7 @@ from memory.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,16 +25,28 @@ from ebbtide.core.change import Change
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key
-from ebbtide.errors import QueryError
+from ebbtide.errors import QueryError, StateError
+from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, concat, net, to_changes, with_times
 from ebbtide.state.columns import ints
+from ebbtide.state.layout import by_rows
+from ebbtide.state.store import DirectoryStore, WriteScope
 from ebbtide.state.types import arrow_type
 from ebbtide.store.archive import Archive, damaged_output
 from ebbtide.store.journal import Journal
+from ebbtide.store.manifest import Manifest
 from ebbtide.store.record import StepRecord
+
+OUTPUT = "output."
+"""What the name of whatever emits the rows of a view begins with."""
 
 MOST_COPIES = 1 << 26
 """An answer of more rows than this is too large for a list."""
+
+
+def live_name(output: str) -> str:
+    """The name of what keeps the answer as it is now, beside what emits its rows."""
+    return f"live.{output.removeprefix(OUTPUT)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +101,58 @@ class View:
         """The changes of one step as a batch, with their marks at the end of the rows."""
         return concat(map(self._read, self.files(record)), self.layout)
 
-    def snapshot(self, at: Instant | None = None, step: int | None = None) -> list[Row]:
-        """The rows that are valid at an instant, or now, in order; equal ones as often as they are.
+    def live(self, at: Instant | None = None, step: int | None = None) -> Any | None:
+        """The changes that an answer from ``now`` on sums up from, however long its history is.
 
-        With a ``step`` they are those that were said after it.
+        None if an instant before ``now`` or an earlier step is asked for, or if the answer was not
+        kept from the first step on.
         """
+        while True:
+            latest = Journal(self.root).latest()
+            if latest is None or step not in (None, latest.version):
+                return None
+            now = latest.record.nows.get(self.name, INF)
+            moment = now if at is None else at
+            shards = [shard for name in self._live_names(latest) for shard in latest.areas[name]]
+            if not shards or not now <= moment < INF:
+                return None
+            try:
+                return self._valid([area for (area,) in shards], moment)
+            except StateError as error:
+                after = Journal(self.root).latest()
+                # Two steps that came meanwhile may have removed what this one had.
+                if error.code != "missing-segment" or after is None or after == latest:
+                    raise
+
+    def _live_names(self, manifest: Manifest) -> list[str]:
+        mine = live_name(f"{OUTPUT}{self.name}")
+        others = {live_name(f"{OUTPUT}{name}") for name in manifest.record.output} - {mine}
+        stage = re.compile(rf"{re.escape(mine)}(\.\d+)?")
+        return [name for name in manifest.areas if stage.fullmatch(name) and name not in others]
+
+    def _valid(self, described: list[Any], moment: Instant) -> Any:
+        types = [arrow_type(column.type) for column in self.schema]
+        layout = by_rows("live", batch_schema(types))
+        scope = WriteScope(DirectoryStore(f"{self.root}/state"))
+        areas = (SweepArea.restore(layout, segments, scope) for segments in described)
+        return concat((area.query(None, moment, moment + 1) for area in areas), layout.schema)
+
+    def _said(self, at: Instant | None, step: int | None) -> Any:
+        """The changes of all steps that are valid at an instant."""
         records = self.records(upto=step)
         moment = self.now(records) if at is None else at
         valid = [(FROM, "<=", moment), (TO, ">", moment)]
         files = [file for record in records for file in self.files(record)]
         marked = concat((self._read(file, valid) for file in files), self.layout)
-        table = marked.select([*range(len(self.schema)), FROM, TO, DIFF])
+        return marked.select([*range(len(self.schema)), FROM, TO, DIFF])
+
+    def snapshot(self, at: Instant | None = None, step: int | None = None) -> list[Row]:
+        """The rows that are valid at an instant, or now, in order; equal ones as often as they are.
+
+        With a ``step`` they are those that were said after it.
+        """
+        live = self.live(at, step)
+        table = self._said(at, step) if live is None else live
         start, end = (np.full(table.num_rows, t, np.int64) for t in (NEG_INF, INF))
         netted = net(with_times(table, start, end, ints(table, DIFF)))
         counts = ints(netted, DIFF)
