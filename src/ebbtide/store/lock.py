@@ -125,8 +125,7 @@ class Claim:
             swept = manifests.sweep()
             found.strange.extend(f"state/{name}" for name in sorted(manifests.strangers()))
         for file in found.orphans:
-            directory, name = os.path.split(f"{self.root}/{file}")
-            remove(directory, name)
+            remove(self.root, file)
         for file in found.strange:
             _LOG.warning('"%s/%s" is no file of Ebbtide, and is left alone', self.root, file)
         return swept | set(found.orphans)
