@@ -1,8 +1,8 @@
 """Files of ours: nobody else can read them, and only what is provably ours is removed.
 
-Law: directories are made for their owner alone, and so are files; nothing is written or removed
-through a symbolic link below a directory of ours; whatever the file system answers becomes an error
-that names the file, except that a file is not there.
+Law: directories are made for their owner alone, and so are files; nothing is removed through a
+symbolic link below a directory of ours; whatever the file system answers becomes an error that
+names the file, except that a file is not there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ebbtide.errors import StateError
 
 _DIRECTORY = 0o700
 _FILE = 0o600
+_NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def digest(content: Any) -> str:
@@ -93,20 +94,20 @@ def directories(directory: str) -> list[str]:
     return []
 
 
-def remove(directory: str, name: str) -> bool:
-    """Removes a regular file of a directory; whether there was one.
+def remove(root: str, file: str) -> bool:
+    """Removes a regular file below a directory; whether there was one.
 
-    Neither the directory nor the file may be a link: what stands behind one is not ours.
+    No part of the way from there may be a link: what stands behind one is not ours.
     """
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    *above, name = file.split("/")
+    handle = -1
     try:
-        handle = os.open(directory, flags)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        raise unusable(directory, error) from error
-    try:
-        with usable(f"{directory}/{name}"):
+        with usable(f"{root}/{file}"):
+            handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            for part in above:
+                below = os.open(part, _NO_LINK, dir_fd=handle)
+                os.close(handle)
+                handle = below
             if not stat.S_ISREG(os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode):
                 return False
             os.unlink(name, dir_fd=handle)
@@ -114,7 +115,8 @@ def remove(directory: str, name: str) -> bool:
     except FileNotFoundError:
         return False
     finally:
-        os.close(handle)
+        if handle >= 0:
+            os.close(handle)
 
 
 @contextmanager

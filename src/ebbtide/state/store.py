@@ -159,7 +159,8 @@ class DirectoryStore:
         for name in sorted(names):
             self.forget(name)
             if self.is_local:
-                remove(self.root, name)
+                above, own = os.path.split(self.root)
+                remove(above or ".", f"{own}/{name}")
                 continue
             try:
                 self.filesystem.delete_file(f"{self.root}/{name}")

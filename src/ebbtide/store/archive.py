@@ -74,8 +74,7 @@ class Archive:
         if not manifest.record.kept:
             for written in (w for files in manifest.record.output.values() for w in files):
                 if written.file is not None:
-                    directory, name = os.path.split(self.path(written.file))
-                    remove(directory, name)
+                    remove(self.root, written.file)
 
     def path(self, file: str) -> str:
         """The full path of a file."""

@@ -68,4 +68,4 @@ class Readings:
         directory = f"{self.root}/clock"
         for name in regular_files(directory):
             if _NAME.fullmatch(name) and int(name) < version - 1:
-                remove(directory, name)
+                remove(self.root, f"clock/{name}")

@@ -44,6 +44,7 @@ class Claim:
         make_directory(root)
         self.root = root
         self.name = name
+        self._views: frozenset[str] | None = None
         self._lock = opened_for_update(f"{root}/lock")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,6 +68,7 @@ class Claim:
 
     def check(self, wanted: Identity) -> None:
         """Holds that the directory is this program's, and makes it so if it is nobody's yet."""
+        self._views = frozenset(wanted.views)
         known = Identity.read(self.root)
         if known is None:
             if Journal(self.root).latest() is not None:
@@ -125,8 +127,7 @@ class Claim:
             swept = manifests.sweep()
             found.strange.extend(f"state/{name}" for name in sorted(manifests.strangers()))
         for file in found.orphans:
-            directory, name = os.path.split(f"{self.root}/{file}")
-            remove(directory, name)
+            remove(self.root, file)
         for file in found.strange:
             _LOG.warning('"%s/%s" is no file of Ebbtide, and is left alone', self.root, file)
         return swept | set(found.orphans)
@@ -144,8 +145,9 @@ class Claim:
 
     def _orphans(self, named: set[str], last: int) -> _Found:
         """What no committed step has written; the files of a step are known by their names."""
-        views = [f"output/{view}" for view in directories(f"{self.root}/output")]
-        found = _Found()
+        listed = directories(f"{self.root}/output")
+        views = [f"output/{n}" for n in listed if self._views is None or n in self._views]
+        found = _Found(strange=[f"output/{n}" for n in listed if f"output/{n}" not in views])
         for below in ("", *_PLAIN, "unused", "output", *views):
             place = f"{self.root}/{below}" if below else self.root
             for name in regular_files(place):
