@@ -245,3 +245,17 @@ SELECT a FROM t WHERE a >= ALL (SELECT y FROM u);
 SELECT a FROM t WHERE NOT a <> ALL (SELECT y FROM u WHERE u.s = t.c) AND b > 0;
 
 SELECT a, COUNT(*) AS n FROM t GROUP BY a HAVING COUNT(*) >= ALL (SELECT COUNT(*) FROM t GROUP BY a);
+
+SELECT a, (SELECT MAX(x) FROM u WHERE u.x < t.a) AS below, (SELECT COUNT(*) FROM u WHERE u.y <> t.b AND u.s = t.c) AS n FROM t;
+
+SELECT a, (SELECT x FROM u WHERE u.x <= t.b ORDER BY x DESC LIMIT 1) AS last FROM t;
+
+SELECT a, (SELECT MIN(y) FROM u WHERE u.x = t.a OR u.s = t.c) AS low FROM t WHERE b > (SELECT MIN(x) FROM u WHERE u.x >= t.a);
+
+SELECT a, SUM(b) AS s, (SELECT COUNT(*) FROM u WHERE u.x < t.a) AS n FROM t GROUP BY a HAVING COUNT(*) > (SELECT COUNT(*) FROM u WHERE u.x > t.a);
+
+SELECT a, EXISTS (SELECT 1 FROM u WHERE u.x < t.a) AS some, a IN (SELECT y FROM u WHERE u.s < t.c) AS found FROM t;
+
+SELECT a, (SELECT MAX(u.x) FROM u JOIN v ON u.y = v.k WHERE u.x < t.a AND v.w >= t.b AND u.s > 'a') AS m FROM t;
+
+SELECT a, (SELECT u.x FROM u JOIN v ON u.y = v.k WHERE u.x <= t.a ORDER BY u.x DESC LIMIT 1) AS m FROM t;

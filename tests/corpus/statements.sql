@@ -457,6 +457,12 @@ SELECT auction, NTILE(4) OVER (PARTITION BY auction ORDER BY price) AS quarter, 
 
 SELECT auction, price FROM bids [RANGE 1 HOUR] AS b WHERE price > ALL (SELECT c.price FROM bids [RANGE 1 HOUR] AS c WHERE c.bidder = b.auction) AND price <> SOME (SELECT reserve FROM auctions [RANGE 1 DAY]);
 
+SELECT b.auction, b.price, (SELECT c.price FROM bids [RANGE 1 HOUR] AS c WHERE c.auction = b.auction AND c.at < b.at ORDER BY c.at DESC LIMIT 1) AS before FROM bids [RANGE 1 HOUR] AS b;
+
+SELECT s.id, (SELECT COUNT(*) FROM sellers AS o WHERE o.rating > s.rating) + 1 AS place FROM sellers AS s;
+
+SELECT a.id, (SELECT MAX(b.price) FROM bids [RANGE 1 HOUR] AS b WHERE b.auction = a.id AND b.at BETWEEN a.at AND a.expires) AS top FROM auctions [RANGE 1 DAY] AS a;
+
 SELECT cube, rollup, qualify_1 FROM (SELECT auction AS cube, bidder AS rollup, price AS qualify_1 FROM bids [NOW]) AS b QUALIFY RANK() OVER (ORDER BY cube) = 1;
 
 -- CREATE STREAM

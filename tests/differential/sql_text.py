@@ -1010,7 +1010,7 @@ class Writer(Sources):
         if form < 0.28:
             shape = self.select(depth, (kind,))
             return f"({shape.text} ORDER BY 1 LIMIT 1)"
-        rest, inner = self.inside(level, equalities=True)
+        rest, inner = self.inside(level, equalities=self.maybe(0.5))
         own = Level(inner, depth)
         having = ""
         if form < 0.35:

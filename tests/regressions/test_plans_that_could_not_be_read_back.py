@@ -25,6 +25,7 @@ def bound(text: str) -> BoundQuery:
     [
         "SELECT a FROM t WHERE f IN (TRUE, (NOT f))",
         "SELECT a FROM t WHERE f IN ((f OR a = 1), (f AND a = 2))",
+        "SELECT a FROM t WHERE f NOT IN (FALSE, a NOT IN (1, 2))",
         "SELECT a FROM t WHERE a NOT IN (SELECT 1)",
         "SELECT a FROM t WHERE EXISTS (SELECT 1)",
         "SELECT a FROM t WHERE EXISTS (SELECT 1 WHERE t.a = 2)",

@@ -7,7 +7,9 @@ Statements are frozen dataclasses (`syntax`).  The queries and expressions in th
 sqlglot, with nodes of ours (`nodes`) for what sqlglot does not have.  Comparing two statements
 compares what they say; where they stood is in spans.  A tree that `parse` returns has passed
 `checks`: there is no node and no argument in it but those below, so a reader that handles these
-handles everything.  Nodes are never changed once they are made.
+handles everything.  What says no more than other forms do (QUALIFY, WINDOW, DISTINCT ON, grouping
+sets, windows in GROUP BY, STRING_AGG, NTILE) is said by these when the parser is done;
+after that a tree is never changed.
 
 Queries (`Query.body`, `CreateView.body`, `StreamOperator.this`, `Subquery.this`, `CTE.this`)
 

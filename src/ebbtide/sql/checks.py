@@ -133,7 +133,8 @@ def _call(node: exp.Expr, source: str) -> None:
 
 def _not(node: exp.Expr, source: str) -> None:
     tight = isinstance(node.parent, _TIGHTER) and not isinstance(node.parent, exp.Connector)
-    if tight:
+    listed = isinstance(node.parent, exp.In) and node.parent.this is not node
+    if tight and not listed:
         hint = f"write ({span_of(node, source).text})"
         _wrong(node, source, "NOT stands in parentheses next to an operator", hint)
 

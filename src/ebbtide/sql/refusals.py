@@ -286,11 +286,10 @@ OUTER_COLUMN = _refusal(
     '"{name}" is of a query around this one, and cannot be used here',
     detail="a subquery can use columns of the query that it directly stands in, in WHERE",
 )
-VALUE_BY_OTHER_THAN_EQUALITIES = _refusal(
+VALUE_OF_AGGREGATES = _refusal(
     "correlated-subquery",
-    "a subquery that is a value depends on the query around it by equalities only",
-    hint="join the two, and group",
-    detail="{term} is none",
+    "this subquery depends on aggregates or subqueries of the query around it",
+    hint="compute them in a query in FROM, and use their columns",
 )
 IN_OF_SEVERAL_COLUMNS = _refusal(
     "unsupported-subquery",

@@ -322,9 +322,9 @@ SELECT price FROM bids AS b JOIN auctions AS a USING (auction);
 SELECT b.price FROM bids AS b JOIN auctions AS a ON EXISTS (SELECT 1 FROM people);
 
 -- code: correlated-subquery
--- span: (SELECT MAX(b.auction) FROM bids AS b WHERE b.at > a.at)
--- hint: join the two, and group
-SELECT a.id FROM auctions AS a WHERE a.id > (SELECT MAX(b.auction) FROM bids AS b WHERE b.at > a.at);
+-- span: COUNT(*) IN (SELECT a.id FROM auctions [NOW] AS a WHERE a.seller < b.auction)
+-- hint: compute them in a query in FROM, and use their columns
+SELECT auction FROM bids [NOW] AS b GROUP BY auction HAVING COUNT(*) IN (SELECT a.id FROM auctions [NOW] AS a WHERE a.seller < b.auction) OR auction > 1;
 
 -- code: unseen-alias
 -- span: x

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.coercion import cast, common_type
 from ebbtide.algebra.combination import (
     Difference,
@@ -16,15 +17,26 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.expression import Expression, Literal, Ref, conjunction
-from ebbtide.algebra.relation import Alias, Distinct, Filter, Map, Named, Relation, Values
+from ebbtide.algebra.relation import (
+    Alias,
+    Distinct,
+    Filter,
+    Map,
+    Named,
+    NamedCall,
+    Relation,
+    Values,
+)
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import Type
 from ebbtide.errors import BindError, InternalError
-from ebbtide.sql import nodes
+from ebbtide.plan_text.call_sql import aggregate_sql
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.calls import holds_aggregate, holds_window, sort_key
 from ebbtide.sql.binding.context import BoundPlan, Context
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.limits import limited, row_count
+from ebbtide.sql.binding.naming import column_text
 from ebbtide.sql.binding.scalars import scalar
 from ebbtide.sql.binding.scope import Scope, Visible
 from ebbtide.sql.binding.selection import Block
@@ -210,6 +222,9 @@ def _common(values: tuple[Expression, ...], node: exp.Expr, context: Context) ->
 def _inner(node: exp.Expr, env: Environment, *, value: bool) -> Inner:
     """A subquery in an expression of a block."""
     context = env.context.inside(env.scope)
+    first = _first_row(node) if value else None
+    if first is not None and (found := _first(first, context)) is not None:
+        return found
     select = _plain(node, value)
     if select is None:
         return _apart(node, context)
@@ -227,6 +242,35 @@ def _apart(node: exp.Expr, context: Context) -> Inner:
     """A subquery whose rows are those of a whole query."""
     known = Alias(query(node, context), context.names.fresh("subquery"))
     return Inner([Ref(column) for column in known.schema], [], [], _rows_of(known))
+
+
+def _first_row(node: exp.Expr) -> exp.Select | None:
+    """The SELECT ... ORDER BY ... LIMIT 1 that a subquery is, if it is no more than that."""
+    while isinstance(node, exp.Subquery | exp.Paren) and not _modified(node):
+        node = node.this
+    if not isinstance(node, exp.Select) or not node.args.get("order") or len(node.expressions) != 1:
+        return None
+    limit = node.args.get("limit")
+    if limit is None or limit.expression.name != "1":
+        return None
+    if any(node.args.get(key) for key in ("with_", "group", "having", "distinct", "offset")):
+        return None
+    parts = (*node.expressions, node.args["order"])
+    made = any(map(holds_aggregate, parts)) or any(map(holds_window, parts))
+    return None if made else node
+
+
+def _first(select: exp.Select, context: Context) -> Inner | None:
+    """The first row of a subquery as an aggregate, if the subquery depends on the outside."""
+    block = Block(select, context, query, _inner, correlated=True)
+    if not block.outer_terms:
+        return None
+    (item,) = block.columns()
+    if block.below.items or block.above.items:
+        raise refusals.VALUE_OF_AGGREGATES(context.span(select))
+    call = AggregateCall("FIRST", (item,), order=block.sorted_by())
+    named = NamedCall(aggregate_sql(call, column_text), call)
+    return Inner([Ref(named.column)], [named], block.outer_terms, block.rows)
 
 
 def _rows_of(relation: Relation) -> Callable[[tuple[Expression, ...]], Relation]:

@@ -122,7 +122,7 @@ class Block:
 
     def _joining(self) -> list[Expression]:
         """Takes the terms of WHERE that name the block around, which joins this one by them."""
-        values = (table for item in self.below.items for table in _tables_in(item.relation))
+        values = (table for item in self.below.items for table in item.tables)
         own = self.scope.plan_tables | frozenset(values)
         joining = [term for term in self.where.terms if tables_of(term) - own]
         self.where.terms = [term for term in self.where.terms if not tables_of(term) - own]
@@ -216,9 +216,9 @@ class Block:
         """An expression on FROM as one on what the block has become."""
         if self.grouping is None:
             return expression
-        beside = [item.relation for item in self.above.items]
-        beside += [semi.relation for semi in self.having.semis]
+        beside = [semi.relation for semi in self.having.semis]
         known = frozenset(table for relation in beside for table in _tables_in(relation))
+        known = known.union(*(item.tables for item in self.above.items))
         return self.grouping.check(expression, node, self._env("SELECT"), known)
 
     def _final(self, expression: Expression, node: exp.Expr) -> Expression:
@@ -235,6 +235,10 @@ class Block:
             expression = item.expression if item is not None else None
             keys.append((target, sort_key(node, expression or scalar(target, plain))))
         return keys
+
+    def sorted_by(self) -> tuple[SortKey, ...]:
+        """The keys of ORDER BY."""
+        return tuple(key for _, key in self._order())
 
     def _projected(
         self,

@@ -4,6 +4,8 @@
 |---|---|
 | `(q)` that depends on nothing outside | product with `q` as one row |
 | `(q)` with `inner = outer` in WHERE | left join with `q` grouped by the inner sides |
+| `(q)` with other conditions | left join with `q` joined to the outer values, grouped by them |
+| `(SELECT x ... ORDER BY k LIMIT 1)` with conditions | as the aggregate `FIRST(x)` in that order |
 | `IN` and `EXISTS` under OR, NOT, CASE | counts, as values |
 
 Law: a subquery without rows is NULL as a value, but its COUNT is 0.  `x IN (q)` is unknown if no
@@ -20,7 +22,7 @@ from sqlglot import exp
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.coercion import call, compare
-from ebbtide.algebra.combination import Outer, OuterJoin, Product
+from ebbtide.algebra.combination import Join, Outer, OuterJoin, Product
 from ebbtide.algebra.expression import (
     And,
     Case,
@@ -33,11 +35,21 @@ from ebbtide.algebra.expression import (
     conjunction,
 )
 from ebbtide.algebra.nullability import nullable
-from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation, Values
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    Distinct,
+    Map,
+    Named,
+    NamedCall,
+    Relation,
+    Values,
+)
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.tree import rewrite
+from ebbtide.core.tree import find, rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN, INT
 from ebbtide.errors import BindError
+from ebbtide.plan_text.call_sql import aggregate_sql
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.context import Names
 from ebbtide.sql.binding.environment import Environment
@@ -80,11 +92,78 @@ class Attachment:
     predicate: Expression | None
     node: exp.Expr
 
+    @property
+    def tables(self) -> frozenset[str]:
+        """The names by which the plan knows the value's columns."""
+        known = (column.table for column in self.relation.schema)
+        return frozenset(table.casefold() for table in known if table is not None)
+
     def onto(self, left: Relation, above: Above) -> Relation:
         """The block with the value's columns."""
         if self.predicate is None:
             return Product(left, self.relation)
         return OuterJoin(left, self.relation, above(self.predicate, self.node), Outer.LEFT)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """Aggregates of a subquery for each of the different values that it reads of the block.
+
+    ``outside`` are what it reads, ``terms`` the conditions that join its ``rows`` to them; the
+    plan knows the values by ``outer``, and what is joined to the block by ``alias``.
+    """
+
+    rows: Relation
+    terms: tuple[Expression, ...]
+    calls: tuple[NamedCall, ...]
+    outside: tuple[Ref, ...]
+    outer: str
+    alias: str
+    node: exp.Expr
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The name by which the plan knows the aggregates."""
+        return frozenset({self.alias.casefold()})
+
+    def onto(self, left: Relation, above: Above) -> Relation:
+        """The block with the aggregates."""
+        read = [above(ref, self.node) for ref in self.outside]
+        names: list[str] = []
+        taken = [named.name for named in self.calls]
+        for ref in self.outside:
+            names.append(unique(ref.column.name, [*taken, *names]))
+        values = Map(left, tuple(map(Named, names, read)))
+        different = Alias(Distinct(values), self.outer)
+        known = dict(zip(self.outside, map(different.ref, names), strict=True))
+
+        def step(node: Expression) -> Expression:
+            return known.get(node, node) if isinstance(node, Ref) else node
+
+        terms = tuple(rewrite(term, step) for term in self.terms)
+        joined = Join(different, self.rows, conjunction(terms))
+        calls = tuple(
+            ordered_call(replace(named, call=_on(named.call, step)), joined) for named in self.calls
+        )
+        keys = tuple(Named(name, different.ref(name)) for name in names)
+        grouped = Aggregate(joined, keys, calls)
+        columns = tuple(Named(column.name, Ref(column)) for column in grouped.schema)
+        found = Alias(Map(grouped, columns), self.alias)
+        same = (
+            Comparison("<=>", value, found.ref(name))
+            for value, name in zip(read, names, strict=True)
+        )
+        return OuterJoin(left, found, conjunction(tuple(same)), Outer.LEFT)
+
+
+def _on(call: AggregateCall, step: Callable[[Expression], Expression]) -> AggregateCall:
+    """A call on other columns."""
+    return replace(
+        call,
+        arguments=tuple(rewrite(argument, step) for argument in call.arguments),
+        filter=None if call.filter is None else rewrite(call.filter, step),
+        order=tuple(replace(key, expression=rewrite(key.expression, step)) for key in call.order),
+    )
 
 
 @dataclass(slots=True)
@@ -93,14 +172,14 @@ class Attachments:
 
     bind: BindInner
     names: Names
-    items: list[Attachment] = field(default_factory=list)
+    items: list[Attachment | Dependent] = field(default_factory=list)
     known: dict[int, Expression] = field(default_factory=dict)
 
     def onto(self, relation: Relation, above: Above) -> Relation:
         """The relation with all of them."""
         for item in self.items:
             alone = isinstance(relation, Values)
-            if alone and item.predicate is None:
+            if alone and isinstance(item, Attachment) and item.predicate is None:
                 relation = item.relation
             else:
                 left = Alias(_ONE_ROW, self.names.fresh("row")) if alone else relation
@@ -189,8 +268,11 @@ class Attachments:
         keys: list[Named] = []
         terms: list[tuple[Expression, str]] = []
         compared = [compare("=", x, y) for x, y in pairs]
-        for term in (*compared, *inner.outer_terms):
-            outside, inside = _sides(term, env, node)
+        every = (*compared, *inner.outer_terms)
+        reads = any(_read_outside(named.call, env) for named in calls)
+        if reads or any(_sides(term, env) is None for term in every):
+            return self._depend(rows, every, calls, env, node)
+        for outside, inside in filter(None, (_sides(term, env) for term in every)):
             known = next((key for key in keys if key.expression == inside), None)
             if known is None:
                 wanted = inside.column.name if isinstance(inside, Ref) else column_text(inside)
@@ -206,6 +288,69 @@ class Attachments:
         )
         self.items.append(Attachment(joined, predicate if terms else None, node))
         return _shown(joined, calls, bool(terms))
+
+    def _depend(
+        self,
+        rows: Relation,
+        terms: tuple[Expression, ...],
+        calls: list[NamedCall],
+        env: Environment,
+        node: exp.Expr,
+    ) -> Callable[[Expression], Expression]:
+        """Joins aggregates of a subquery, by any conditions that it has on the outside."""
+        parts = (*terms, *(part for named in calls for part in _parts(named.call)))
+        refs = (ref for part in parts for ref in find(part, Ref))
+        outside = tuple(
+            dict.fromkeys(ref for ref in refs if tables_of(ref) & env.scope.plan_tables)
+        )
+        if any(ref.column.table is None for part in parts for ref in find(part, Ref)):
+            raise refusals.VALUE_OF_AGGREGATES(env.context.span(node))
+        inside: Callable[[Expression], Expression] = _same
+        if not isinstance(rows, Alias):
+            rows, inside = _closed(rows, self.names.fresh("inside"))
+            terms = tuple(rewrite(term, inside) for term in terms)
+        alias = self.names.fresh("scalar")
+        outer = self.names.fresh("outside")
+        made = _renamed([_on(named.call, inside) for named in calls], outside, outer)
+        self.items.append(Dependent(rows, terms, tuple(made), outside, outer, alias, node))
+        pairs = zip(calls, made, strict=True)
+        return _valued(calls, {c.name: replace(m.column, table=alias) for c, m in pairs}, True)
+
+
+def _same(expression: Expression) -> Expression:
+    return expression
+
+
+def _renamed(calls: list[AggregateCall], outside: tuple[Ref, ...], outer: str) -> list[NamedCall]:
+    """Calls under the names that they have where the outer values stand in ``outer``."""
+
+    def step(node: Expression) -> Expression:
+        return (
+            Ref(replace(node.column, table=outer))
+            if isinstance(node, Ref) and node in outside
+            else node
+        )
+
+    made: list[NamedCall] = []
+    for called in calls:
+        text = aggregate_sql(_on(called, step), column_text)
+        made.append(NamedCall(unique(text, [named.name for named in made]), called))
+    return made
+
+
+def _closed(rows: Relation, alias: str) -> tuple[Alias, Callable[[Expression], Expression]]:
+    """Rows as a query in FROM, and what takes their columns to those of it."""
+    names: list[str] = []
+    for column in rows.schema:
+        names.append(unique(column.name, names))
+    refs = [Ref(column) for column in rows.schema]
+    known = Alias(Map(rows, tuple(map(Named, names, refs))), alias)
+    columns = dict(zip(refs, map(known.ref, names), strict=True))
+
+    def step(node: Expression) -> Expression:
+        return columns.get(node, node) if isinstance(node, Ref) else node
+
+    return known, step
 
 
 TRUE = Literal(True, BOOLEAN)
@@ -228,9 +373,16 @@ def _shown(
     known: Alias, calls: list[NamedCall], may_miss: bool
 ) -> Callable[[Expression], Expression]:
     """Takes aggregates to columns of the joined relation, or to what they are on no rows."""
+    columns = {named.name: known.schema.column(named.name, known.name) for named in calls}
+    return _valued(calls, columns, may_miss)
+
+
+def _valued(
+    calls: list[NamedCall], joined: dict[str, Column], may_miss: bool
+) -> Callable[[Expression], Expression]:
     columns: dict[Column, Expression] = {}
     for named in calls:
-        column = known.schema.column(named.name, known.name)
+        column = joined[named.name]
         value: Expression = Ref(column)
         if may_miss:
             value = Ref(replace(column, nullable=True))
@@ -245,15 +397,24 @@ def _shown(
     return lambda expression: rewrite(expression, step)
 
 
-def _sides(term: Expression, env: Environment, node: exp.Expr) -> tuple[Expression, Expression]:
+def _sides(term: Expression, env: Environment) -> tuple[Expression, Expression] | None:
     """The outer and the inner side of an equality that joins a subquery to the outside."""
     outer = env.scope.plan_tables
     if isinstance(term, Comparison) and term.op == "=":
         for outside, inside in ((term.left, term.right), (term.right, term.left)):
             if tables_of(outside) <= outer and not tables_of(inside) & outer:
                 return outside, inside
-    span = env.context.span(node)
-    raise refusals.VALUE_BY_OTHER_THAN_EQUALITIES(span, term=column_text(term))
+    return None
+
+
+def _parts(called: AggregateCall) -> tuple[Expression, ...]:
+    """The expressions in a call."""
+    filters = () if called.filter is None else (called.filter,)
+    return (*called.arguments, *filters, *(key.expression for key in called.order))
+
+
+def _read_outside(called: AggregateCall, env: Environment) -> bool:
+    return any(tables_of(part) & env.scope.plan_tables for part in _parts(called))
 
 
 def operands(node: exp.In | nodes.Quantified, inner: Inner, env: Environment) -> list[Expression]:
