@@ -25,7 +25,7 @@ from ebbtide.core.time import duration, instant
 from ebbtide.engine.arguments import late_of, zone_of
 from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.query import Query
-from ebbtide.errors import EbbtideError, QueryError, UnsupportedError
+from ebbtide.errors import EbbtideError, QueryError
 from ebbtide.optimizer import optimise
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
@@ -267,9 +267,8 @@ class Engine:
                     queries = bound.kind == "QUERY"
                     return self.definitions.query_names if queries else list(bound.names)
                 case BoundInsert():
-                    raise UnsupportedError(
-                        "insert-not-built", "INSERT INTO is understood, but cannot be run yet"
-                    )
+                    fed = self.log_of(bound.target).read(0)[0]
+                    return self.definitions.insert(statement, bound, bool(fed))
 
     def _query(self, text: str, bound: BoundQuery, name: str | None) -> Query:
         query = Query(self, self.definitions.name_for_query(name), text, bound)
