@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 from tests.final_law import ended, held_to_finality, without_late
 from tests.histories import Fed, cut, declarations_of, history, row_by_row, without_refused
 from tests.law import analysed, is_wanted
+from tests.properties.test_corpus_runs import SCRIPTS, is_read_at_times, queries, story
 
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.relation import Relation
@@ -111,3 +113,18 @@ def by_itself(
         except EvaluationError:
             continue
     return "none of the queries fails by itself"
+
+
+@pytest.mark.parametrize("emit", [Emit.FINAL, Emit.CHANGES_WITH_FINALITY])
+@pytest.mark.parametrize("name", ["papers", "nexmark"])
+def test_queries_of_the_corpus(name: str, emit: Emit) -> None:
+    plans = [plan for plan in dict.fromkeys(queries(SCRIPTS[name])) if is_final(plan)]
+    plans = [plan for plan in plans if not is_read_at_times(plan)]
+    assert len(plans) >= 5
+    steps = story(Random(1), plans)
+    asked = [(plan, emit) for plan in plans]
+    try:
+        assert held_to_finality(asked, steps, shards=1) > 0
+    except AssertionError as error:
+        error.add_note(by_itself(asked, steps, shards=1))
+        raise

@@ -64,6 +64,7 @@ def _explained(script: scripts.Script, catalog: Catalog) -> tuple[Catalog, dict[
     from ebbtide.core.tree import find
     from ebbtide.optimizer import optimise
     from ebbtide.sql.binder import bind
+    from ebbtide.sql.binding.insertion import inserted
     from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
     from ebbtide.sql.catalog import ViewEntry
     from ebbtide.sql.parser import parse
@@ -79,6 +80,8 @@ def _explained(script: scripts.Script, catalog: Catalog) -> tuple[Catalog, dict[
                 query = bound if isinstance(bound, BoundQuery) else bound.query
                 found[f"query{len(found)}"] = explain(optimise(query.plan), query.emit)
                 read |= {view.name.casefold() for view in find(query.plan, View)}
+                if isinstance(bound, BoundInsert):
+                    catalog = inserted(bound.target, bound.query, catalog)
         for entry in catalog:
             unread = entry.name.casefold() not in read and not catalog.dependents(entry.name)
             if isinstance(entry, ViewEntry) and unread:

@@ -9,12 +9,16 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING
 
+from ebbtide.algebra.relation import Relation, Stream
+from ebbtide.analysis.analysis import examine
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.file_name import LONGEST
+from ebbtide.core.tree import find
 from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.script import declared_text
-from ebbtide.errors import EbbtideError, QueryError, SourceError
-from ebbtide.sql.bound import Declared
+from ebbtide.errors import BindError, EbbtideError, QueryError, SourceError, TemporalError
+from ebbtide.sql.binding.insertion import inserted
+from ebbtide.sql.bound import BoundInsert, Declared
 from ebbtide.sql.catalog import Catalog, Entry, FileSource, StreamEntry, TableEntry, near
 from ebbtide.sql.syntax import CreateStream, CreateTable, Statement
 
@@ -42,6 +46,36 @@ class Definitions:
         """Takes over what a statement has declared; files must be such as can be read."""
         _check_files(statement, self.paths)
         self.catalog = declared.catalog
+        self.texts.append(statement.span.text)
+
+    def insert(self, statement: Statement, bound: BoundInsert, fed: bool) -> None:
+        """Has a query feed a stream, for all queries to come; ``fed`` by hand it cannot be."""
+        target = bound.target
+        readers = [q.name for q in self._queries.values() if _reads(q.bound.plan, target.name)]
+        if readers:
+            raise QueryError(
+                "in-use",
+                f'"{target.name}" cannot be fed by a query once another one reads it',
+                detail=f"it is read by {', '.join(readers)}",
+                hint="INSERT INTO it first",
+            )
+        if fed or target.name.casefold() in self._frames:
+            raise BindError(
+                "not-derived",
+                f'"{target.name}" has rows of its own, and cannot be fed by a query',
+                hint="feed another stream, by INSERT INTO it SELECT * FROM this one, too",
+            )
+        catalog = inserted(target, bound.query, self.catalog)
+        try:
+            examine(catalog.get(target.name).relation)
+        except TemporalError as error:
+            raise TemporalError(
+                "insert-without-progress",
+                f'what is inserted into "{target.name}" does not progress as it is declared',
+                detail=error.detail,
+                hint=error.hint,
+            ) from None
+        self.catalog = catalog
         self.texts.append(statement.span.text)
 
     def declare_frame(
@@ -75,7 +109,8 @@ class Definitions:
     def fed_by_hand(self, name: str) -> Declaration:
         """The declaration of a source whose rows come from nowhere else."""
         entry = self.source(name)
-        if entry.files is not None or name.casefold() in self._frames:
+        derived = isinstance(entry, StreamEntry) and bool(entry.rules)
+        if entry.files is not None or derived or name.casefold() in self._frames:
             raise SourceError(
                 "not-fed-by-hand", f'"{entry.name}" gets its rows from elsewhere, not by hand'
             )
@@ -130,6 +165,10 @@ def check_name(name: str) -> None:
             f'"{name}" cannot name a query',
             hint=f"use letters, digits, _, - and ., at most {LONGEST} of them",
         )
+
+
+def _reads(plan: Relation, name: str) -> bool:
+    return any(leaf.declaration.name.casefold() == name.casefold() for leaf in find(plan, Stream))
 
 
 def _check_files(statement: Statement, paths: AllowedPaths) -> None:

@@ -27,7 +27,7 @@ from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.arguments import late_of, zone_of
 from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.query import Query
-from ebbtide.errors import BindError, EbbtideError, QueryError, UnsupportedError
+from ebbtide.errors import BindError, EbbtideError, QueryError
 from ebbtide.optimizer import optimise
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
@@ -273,9 +273,8 @@ class Engine:
                     queries = bound.kind == "QUERY"
                     return self.definitions.query_names if queries else list(bound.names)
                 case BoundInsert():
-                    raise UnsupportedError(
-                        "insert-not-built", "INSERT INTO is understood, but cannot be run yet"
-                    )
+                    fed = self.log_of(bound.target).read(0)[0]
+                    return self.definitions.insert(statement, bound, bool(fed))
 
     def _check_unread(self, later: Catalog) -> None:
         """Refuses to drop or replace a source while a run reads it."""

@@ -14,7 +14,8 @@ from typing import Any
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.errors import Span, StateError
 from ebbtide.sql.binder import bind
-from ebbtide.sql.bound import BoundQuery, Declared
+from ebbtide.sql.binding.insertion import inserted
+from ebbtide.sql.bound import BoundInsert, BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.parser import parse
 from ebbtide.sql.printer import sql
@@ -65,6 +66,8 @@ def read_script(root: str) -> tuple[Catalog, dict[str, BoundQuery]]:
         bound = bind(statement, catalog)
         if isinstance(bound, Declared):
             catalog = bound.catalog
+        elif isinstance(bound, BoundInsert):
+            catalog = inserted(bound.target, bound.query, catalog)
         elif isinstance(bound, BoundQuery):
             queries.append(bound)
     identity = Identity.read(root)

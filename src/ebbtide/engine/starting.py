@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.algebra.identifiers import identifier
+from ebbtide.algebra.relation import View
 from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.time import SECOND, Duration, duration
+from ebbtide.core.tree import find
 from ebbtide.engine.script import write_script
 from ebbtide.errors import QueryError, SourceError
+from ebbtide.plan_text.plan_sql import plan_sql
 from ebbtide.program.run import Program, Run
 from ebbtide.sinks import Sink, sinks_of
-from ebbtide.sql.catalog import FileSource, ViewEntry
+from ebbtide.sql.catalog import FileSource, StreamEntry, ViewEntry
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.journal import Journal
 from ebbtide.store.program import root_of_program
@@ -60,7 +64,7 @@ def started(
             name,
             root_of_program(engine.location, name),
             lowered,
-            {query.name: query.sql for query in queries},
+            {query.name: _said(engine, query) for query in queries},
             engine.shards,
             beats,
             every is not None,
@@ -78,6 +82,16 @@ def started(
         run.stop()
         raise
     return run
+
+
+def _said(engine: Engine, query: Query) -> str:
+    """The SQL of a query, with that of the queries that feed the derived streams it reads."""
+    texts = [query.sql]
+    for name in sorted({view.name for view in find(query.bound.plan, View)}):
+        entry = engine.catalog.find(name)
+        rules = entry.rules if isinstance(entry, StreamEntry) else ()
+        texts += [f"INSERT INTO {identifier(name)} {plan_sql(rule)}" for rule in rules]
+    return "; ".join(texts)
 
 
 def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, tuple[Sink, ...]]:

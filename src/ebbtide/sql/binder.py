@@ -15,7 +15,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ebbtide.algebra.emission import IS_FINAL
+from ebbtide.algebra.emission import IS_FINAL, REVISION
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.declaration import StreamDeclaration
@@ -102,12 +102,15 @@ def _planned(body: exp.Expr, catalog: Catalog, source: str) -> tuple[Relation, C
 def _bound(query: Query, plan: Relation, context: Context) -> BoundQuery:
     emit = Emit.CHANGES if query.emit is None else query.emit
     its = kind_of(context.places)
-    if emit is Emit.CHANGES_WITH_FINALITY and plan.schema.matches(IS_FINAL):
-        raise BindError(
-            "duplicate-column",
-            f'the answer has a column "{IS_FINAL}", which WITH FINALITY adds',
-            hint="give it another name with AS",
-        )
+    added = [IS_FINAL] if emit is Emit.CHANGES_WITH_FINALITY else []
+    added += [REVISION] if emit.needs_finality else []
+    for name in added:
+        if plan.schema.matches(name):
+            raise BindError(
+                "duplicate-column",
+                f'the answer has a column "{name}", which EMIT {emit.value} adds',
+                hint="give it another name with AS",
+            )
     return BoundQuery(plan, emit, query.allow_unbounded_state, its, context.written)
 
 

@@ -10,10 +10,12 @@ Nothing here reads a source or knows SQL.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import reduce
 from typing import TypeAlias
 
+from ebbtide.algebra.combination import UnionAll
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
 from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
@@ -34,10 +36,14 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True)
 class StreamEntry:
-    """A stream, and the files that it comes from; without any it is fed by hand."""
+    """A stream, and the files or the queries that it comes from; without any it is fed by hand.
+
+    A derived stream is the union of its ``rules``, the queries that INSERT INTO it.
+    """
 
     declaration: StreamDeclaration
     files: FileSource | None = None
+    rules: tuple[Relation, ...] = ()
 
     @property
     def name(self) -> str:
@@ -52,7 +58,10 @@ class StreamEntry:
     @property
     def relation(self) -> Relation:
         """What the name stands for in a FROM clause."""
-        return Stream(self.declaration)
+        if not self.rules:
+            return Stream(self.declaration)
+        promises = tuple(promise.attribute for promise in self.declaration.promises)
+        return View(self.name, reduce(UnionAll, self.rules), promises or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,21 +189,30 @@ class Catalog:
         return Catalog(tuple(other for other in self.entries if other is not entry))
 
     def dependents(self, name: str) -> tuple[str, ...]:
-        """The views that read from an entry, directly or through other views."""
+        """The views and derived streams that read from an entry, directly or through others."""
         return tuple(
             entry.name
             for entry in self.entries
-            if isinstance(entry, ViewEntry) and name.casefold() in _read_by(entry.view)
+            if isinstance(entry.relation, View) and name.casefold() in _read_by(entry.relation)
         )
+
+    def insert(self, name: str, plan: Relation) -> Catalog:
+        """The catalog in which a query feeds a stream, beside others that do."""
+        entry = self.get(name)
+        assert isinstance(entry, StreamEntry)
+        self._check_unused(entry, "fed by a query")
+        fed = replace(entry, rules=(*entry.rules, plan))
+        return Catalog(tuple(fed if other is entry else other for other in self.entries))
 
     def _check_unused(self, entry: Entry, verb: str) -> None:
         views = self.dependents(entry.name)
         if views:
+            last = self.get(views[-1])
             raise BindError(
                 "in-use",
-                f'"{entry.name}" cannot be {verb} while views depend on it',
+                f'"{entry.name}" cannot be {verb} while others depend on it',
                 detail=f"it is read by {', '.join(views)}",
-                hint=f"first DROP VIEW {identifier(views[-1])}",
+                hint=f"first DROP {last.kind} {identifier(last.name)}",
             )
 
 

@@ -313,3 +313,14 @@ OFFSET_WITHOUT_LIMIT = _without_meaning(
     "OFFSET without LIMIT means nothing: a result is a bag of rows",
     "write LIMIT 10 {clause}",
 )
+
+INTO_A_TABLE = _refusal(
+    "insert-not-built",
+    'INSERT INTO the table "{name}" is understood, but cannot be run yet',
+    "INSERT INTO a stream, or run the query with a sink",
+)
+RECURSIVE_STREAM = _refusal(
+    "recursive-stream",
+    '"{name}" would be fed by a query that reads it',
+    "read from what feeds it",
+)

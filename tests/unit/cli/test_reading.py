@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from ebbtide import Engine
 
 
 def test_a_snapshot_is_what_holds_now_or_at_an_instant(location: Path, command: Command) -> None:
@@ -38,6 +39,36 @@ def test_changes_show_what_was_taken_back(location: Path, command: Command) -> N
     )
     all_of_them = command("changes", "means", "--format", "json").out
     assert {change["step"] for change in json.loads(all_of_them)} == {0, 1}
+
+
+def test_changes_of_what_is_final_say_whether_they_revise(tmp_path: Path, command: Command) -> None:
+    engine = Engine(tmp_path / "rooms", transport="local")
+    engine.execute("""
+        CREATE STREAM readings (room STRING, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at)
+          RETAIN 1 HOUR
+    """)
+    counts = """
+        SELECT room, window_end, COUNT(*) AS n FROM TUMBLE(readings, at, 1 MINUTE)
+        GROUP BY room, window_end
+    """
+    final = engine.query(f"{counts} EMIT FINAL", name="final")
+    told = engine.query(f"{counts} EMIT CHANGES WITH FINALITY", name="told")
+    engine.start(final, told, name="both")
+    for seconds in ("00:10", "01:10", "00:20"):
+        engine.feed("readings", [("a", f"2026-01-01 09:{seconds}")])
+        engine.step()
+    engine.stop()
+    where = ("--location", str(tmp_path / "rooms"), "--format", "json")
+    changes = json.loads(command("changes", "final", *where).out)
+    assert [(c["n"], c["diff"], c["step"], c["revision"]) for c in changes] == [
+        (1, 1, 1, False),
+        (1, -1, 2, True),
+        (2, 1, 2, True),
+    ]
+    rows = json.loads(command("snapshot", "told", *where).out)
+    assert [(row["n"], row["is_final"]) for row in rows] == [(2, True), (1, False)]
+    state = command("state", "final", "--location", str(tmp_path / "rooms")).out
+    assert "keep while window_end > progress(readings.at) + 1 us" in state
 
 
 def test_late_rows_have_their_reasons(location: Path, command: Command) -> None:

@@ -196,8 +196,14 @@ def test_without_finality_it_is_refused_with_what_would_give_it(engine: Engine, 
     engine.query(f"SELECT {hour} AS h, COUNT(*) AS n FROM readings GROUP BY {hour} EMIT {emit}")
 
 
-def test_the_column_that_finality_adds_is_not_there_already(engine: Engine) -> None:
+@pytest.mark.parametrize(
+    ("name", "emit"), [("is_final", "CHANGES WITH FINALITY"), ("Revision", "FINAL")]
+)
+def test_the_columns_that_finality_adds_are_not_there_already(
+    engine: Engine, name: str, emit: str
+) -> None:
+    engine.query(f"SELECT t AS {name}, at FROM readings")
     with pytest.raises(BindError) as caught:
-        engine.query("SELECT t AS is_final, at FROM readings EMIT CHANGES WITH FINALITY")
+        engine.query(f"SELECT t AS {name}, at FROM readings EMIT {emit}")
     assert caught.value.code == "duplicate-column"
     assert caught.value.hint == "give it another name with AS"

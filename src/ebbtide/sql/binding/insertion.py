@@ -8,18 +8,22 @@ anything to STRING, but no STRING to anything.
 from __future__ import annotations
 
 from ebbtide.algebra.coercion import can_cast, cast
+from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.expression import Expression, Literal, Ref
-from ebbtide.algebra.relation import Alias, Map, Named, Relation
-from ebbtide.core.declaration import Declaration
+from ebbtide.algebra.relation import Alias, Map, Named, Relation, Stream, View
+from ebbtide.core.declaration import Declaration, Late
 from ebbtide.core.schema import Column
+from ebbtide.core.tree import find
 from ebbtide.core.types import NullType, StringType, Type
 from ebbtide.errors import BindError
+from ebbtide.sql import refusals
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.scope import meant
-from ebbtide.sql.catalog import Catalog, ViewEntry, near
+from ebbtide.sql.bound import BoundQuery
+from ebbtide.sql.catalog import Catalog, StreamEntry, ViewEntry, near
 from ebbtide.sql.syntax import InsertInto, Name
 
-__all__ = ["columns_into", "target_of"]
+__all__ = ["columns_into", "inserted", "target_of"]
 
 
 def target_of(statement: InsertInto, catalog: Catalog) -> Declaration:
@@ -58,6 +62,58 @@ def columns_into(
     values |= {column.name: Literal(None, column.type) for column in rest if _fed(column, target)}
     ordered = (column.name for column in target.schema if column.name in values)
     return Map(plan.input, tuple(Named(name, values[name]) for name in ordered))
+
+
+def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalog:
+    """The catalog in which a query feeds a stream, which is derived from then on."""
+    entry = catalog.get(target.name)
+    if not isinstance(entry, StreamEntry):
+        raise refusals.INTO_A_TABLE(name=target.name)
+    if query.emit is not Emit.CHANGES:
+        raise BindError(
+            "insert-emit",
+            f"a stream is fed by all that a query says, not by EMIT {query.emit.value}",
+            hint=f"leave out EMIT {query.emit.value}; whoever reads the stream may ask for it",
+        )
+    _check_derived(entry)
+    read = {view.name.casefold() for view in find(query.plan, View)}
+    read |= {leaf.declaration.name.casefold() for leaf in find(query.plan, Stream)}
+    if target.name.casefold() in read:
+        raise refusals.RECURSIVE_STREAM(name=target.name)
+    for column, fed in zip(target.schema, query.plan.schema, strict=True):
+        if fed.nullable and not column.nullable:
+            raise BindError(
+                "null-column",
+                f'"{column.name}" of "{target.name}" cannot be NULL, and the query may have one',
+                hint=f"declare {column.name} {column.type} without NOT NULL, or COALESCE it",
+            )
+    return catalog.insert(target.name, query.plan)
+
+
+def _check_derived(entry: StreamEntry) -> None:
+    """Refuses streams whose rows, or whose promises, come from elsewhere."""
+    declaration = entry.declaration
+    if entry.files is not None:
+        raise BindError(
+            "not-derived",
+            f'"{entry.name}" gets its rows from files, and cannot be fed by a query',
+            hint="feed another stream, by INSERT INTO it SELECT * FROM this one, too",
+        )
+    said = {
+        "RETAIN": declaration.retain_us > 0,
+        "LATE QUARANTINE": declaration.late is Late.QUARANTINE,
+        "IDLE AFTER": declaration.idle_after_us is not None,
+        "NOT BEYOND": declaration.not_beyond_us is not None,
+        "a delay of PROGRESS": any(promise.delay_us for promise in declaration.promises),
+    }
+    given = [what for what, is_said in said.items() if is_said]
+    if given:
+        raise BindError(
+            "not-derived",
+            f'"{entry.name}" is declared with {given[0]}, which its queries decide',
+            detail="what queries insert is never late; progress is that of the slowest of them",
+            hint=f"leave out {given[0]}; PROGRESS FOR at AS at names a time that progresses",
+        )
 
 
 def _chosen(target: Declaration, statement: InsertInto) -> list[Column]:
