@@ -52,11 +52,10 @@ from ebbtide.state.segment import Segment
 from ebbtide.state.store import File, version_of
 from ebbtide.store.frontiers import restored
 from ebbtide.store.manifest import Manifest
-from ebbtide.store.readers import live_name
+from ebbtide.store.readers import LIVE
 
 _ADMISSION = "admission."
 _HELD = "output."
-_LIVE = live_name("")
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class _Judge:
         operators = {o.name: o for o in self.program.lowered.physical.operators}
         for name in self.collected.manifest.areas:
             operator = operators.get(name)
-            if name.startswith(_LIVE):
+            if name.startswith(LIVE):
                 continue  # an answer, not state: it is compared with what was said
             if operator is None:
                 self._output(name)

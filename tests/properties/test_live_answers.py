@@ -14,7 +14,7 @@ from ebbtide.compile.lowering import lower
 from ebbtide.engine.engine import Engine
 from ebbtide.errors import EbbtideError
 from ebbtide.store.journal import Journal
-from ebbtide.store.readers import View
+from ebbtide.store.readers import LIVE, View
 
 SECOND = 1_000_000
 SCRIPT = """CREATE STREAM s (k BIGINT, v BIGINT, at TIMESTAMP,
@@ -35,7 +35,7 @@ def test_an_answer_that_always_changes_stays_as_large_as_it_is(tmp_path: Path) -
         for key, _, _ in rows:
             counts[key] += 1
         manifest = runner.step({"s": Fed.of([("insert", row) for row in rows], step * SECOND)})
-        (described,) = zip(*manifest.areas["live.q"], strict=True)
+        (described,) = zip(*manifest.areas[f"{LIVE}q"], strict=True)
         segments = [segment for shard in described for segment in shard]
         assert len(segments) < 40
     live = view.live()

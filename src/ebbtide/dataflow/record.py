@@ -19,6 +19,7 @@ from ebbtide.dataflow.observation import Seen
 from ebbtide.errors import InternalError
 from ebbtide.store.frontiers import stored
 from ebbtide.store.manifest import Manifest
+from ebbtide.store.readers import LIVE
 from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord, WrittenFile
 
 _COUNTS = tuple(f.name for f in fields(OperatorCounts) if not f.name.startswith("seconds"))
@@ -130,7 +131,7 @@ class Descriptions:
     def _operators(self, spent: Spent) -> dict[str, OperatorCounts]:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for said in self.said:
-            if "operator" in said:
+            if not said.get("operator", LIVE).startswith(LIVE):
                 counts[said["operator"]].update({name: said[name] for name in _COUNTS})
         return {
             name: OperatorCounts(

@@ -40,13 +40,17 @@ from ebbtide.store.record import StepRecord
 OUTPUT = "output."
 """What the name of whatever emits the rows of a view begins with."""
 
+LIVE = "answer@"
+"""What the name of whatever keeps the answer of a view begins with."""
+
 MOST_COPIES = 1 << 26
 """An answer of more rows than this is too large for a list."""
 
 
 def live_name(output: str) -> str:
-    """The name of what keeps the answer as it is now, beside what emits its rows."""
-    return f"live.{output.removeprefix(OUTPUT)}"
+    """The name of what keeps the answer as it is now, beside what emits its rows; that of no
+    operator begins like it."""
+    return f"{LIVE}{output.removeprefix(OUTPUT)}"
 
 
 @dataclass(frozen=True, slots=True)
