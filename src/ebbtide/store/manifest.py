@@ -135,7 +135,15 @@ class Manifests:
     def latest(self) -> Manifest | None:
         """The manifest of the last version, or None before the first."""
         versions = self.versions()
-        return self.load(versions[-1]) if versions else None
+        while versions:
+            try:
+                return self.load(versions[-1])
+            except StateError:
+                # Steps that came since it was listed may have removed it.
+                before, versions = versions, self.versions()
+                if versions == before:
+                    raise
+        return None
 
     def commit(self, manifest: Manifest) -> None:
         """Makes a version exist; the same one again is no error."""
