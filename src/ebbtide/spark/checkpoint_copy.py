@@ -1,8 +1,8 @@
 """Copies of what Spark's checkpoint says of the last steps, from which it is put right again.
 
 Law: no step is made again of other input, and no input is lost.  What the checkpoint says of a
-batch is durable and copied before its step is made.  Where the checkpoint has lost it though the
-step is there, it is written again before Spark starts; where it cannot be, the program is refused.
+batch has a durable copy before its step is made.  Where the checkpoint has lost it though the step
+is there, it is written again before Spark starts; where it cannot be, the program is refused.
 
 Spark does not sync its checkpoint.  After a power cut, or in a copy of a directory at work, it may
 have fewer batches than there are steps, and would give their numbers to other rows.
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from ebbtide.errors import StateError
 from ebbtide.spark.batch_files import last_entries
 from ebbtide.spark.checkpoint import checkpoint_of
-from ebbtide.store.files import replace, sync_directory
+from ebbtide.store.files import replace
 
 KEPT = 20
 """So many steps back a checkpoint can be put right."""
@@ -29,13 +29,8 @@ _ENTRY = re.compile(r"(\d+)(\.compact)?")
 
 
 def keep(root: str, batch: int) -> None:
-    """Makes durable what the checkpoint says of a batch, and copies it."""
-    files = _said(root, batch)
-    for name in files:
-        _sync(f"{checkpoint_of(root)}/{name}")
-    for directory in sorted({os.path.dirname(name) for name in files}):
-        sync_directory(f"{checkpoint_of(root)}/{directory}")
-    text = json.dumps(files)
+    """Copies what the checkpoint says of a batch; the copy is durable."""
+    text = json.dumps(_said(root, batch))
     replace(_place(root, batch), f"{_hash(text)}\n{text}\n")
     forgotten = _place(root, batch - KEPT)
     if os.path.exists(forgotten):
@@ -132,14 +127,6 @@ def _read(path: str) -> str | None:
             return file.read()
     except (FileNotFoundError, UnicodeDecodeError):
         return None
-
-
-def _sync(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _remove(path: str) -> None:
