@@ -139,7 +139,7 @@ class Descriptions:
                 seconds=sum(spent.operators.get(name, ())),
                 seconds_max=max(spent.operators.get(name, ()), default=0.0),
             )
-            for name, counted in counts.items()
+            for name, counted in sorted(counts.items())
         }
 
     def _sources(self, names: Sequence[str], seen: Seen) -> dict[str, SourceCounts]:

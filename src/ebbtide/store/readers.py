@@ -137,9 +137,14 @@ class View:
     def _valid(self, described: list[Any], moment: Instant) -> Any:
         types = [arrow_type(column.type) for column in self.schema]
         layout = by_rows("live", batch_schema(types))
-        scope = WriteScope(DirectoryStore(f"{self.root}/state"))
-        areas = (SweepArea.restore(layout, segments, scope) for segments in described)
-        return concat((area.query(None, moment, moment + 1) for area in areas), layout.schema)
+        store = DirectoryStore(f"{self.root}/state")
+        areas = [SweepArea.restore(layout, d, WriteScope(store)) for d in described]
+        try:
+            return concat((area.query(None, moment, moment + 1) for area in areas), layout.schema)
+        finally:
+            # Whoever reads once should not hold on to files that steps will remove.
+            for segment in (segment for area in areas for segment in area.segments):
+                store.forget(segment.name)
 
     def _said(self, at: Instant | None, step: int | None) -> Any:
         """The changes of all steps that are valid at an instant."""
