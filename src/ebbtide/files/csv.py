@@ -24,13 +24,12 @@ import pyarrow.csv as pacsv
 from ebbtide.core.schema import Schema
 from ebbtide.core.types import DoubleType, IntegerType, StringType, TimestampType, Type
 from ebbtide.files.lines import blocks, lines_of
-from ebbtide.files.options import FOLDED_FILE_OPTIONS
+from ebbtide.files.options import ENCODING, FOLDED_FILE_OPTIONS, is_utf_8
 from ebbtide.files.reader import FileReader, Unreadable, opened, parts_of
 from ebbtide.files.texts import WRITTEN, from_texts, local_times
 from ebbtide.state.types import arrow_type
 
-_UTF_8 = frozenset({"utf-8", "utf8"})
-_OPTIONS = frozenset({"header", "sep", "delimiter", "nullvalue", "encoding", "charset"})
+_OPTIONS = frozenset({"header", "sep", "delimiter", "nullvalue"}) | ENCODING
 _QUOTE = '"'
 
 
@@ -48,8 +47,7 @@ class CsvReader(FileReader):
             and len(separator) == 1
             and separator.isascii()
             and separator not in '"\\\r\n'
-            and {options.get(name, "utf-8").casefold() for name in ("encoding", "charset")}
-            <= _UTF_8
+            and is_utf_8(options)
         )
 
     def batches(self, place: str, content: bytes | None) -> Iterator[Any]:
@@ -97,9 +95,9 @@ class _Columns:
         if names is None:
             names = [c.name for c in schema if c.name.casefold() not in self.parts]
         folded = [name.casefold() for name in names]
-        twice = sorted({name for name in folded if folded.count(name) > 1})
         wanted = [column.name.casefold() for column in schema]
-        if set(twice) & set(wanted):
+        twice = [name for name in wanted if folded.count(name) > 1]
+        if twice:
             raise Unreadable(f"it has the column {twice[0]} twice")
         missing = [name for name in wanted if name not in folded and name not in self.parts]
         if missing:

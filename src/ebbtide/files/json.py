@@ -22,13 +22,11 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.types import BooleanType, DoubleType, IntegerType, StringType, TimestampType, Type
 from ebbtide.files.json_values import JsonObject, fitted, is_json, parsed
 from ebbtide.files.lines import blocks, lines_of, pieces
-from ebbtide.files.options import FOLDED_FILE_OPTIONS
+from ebbtide.files.options import ENCODING, FOLDED_FILE_OPTIONS, is_utf_8
 from ebbtide.files.reader import FileReader, opened, parts_of
 from ebbtide.files.texts import from_texts, local_times
 from ebbtide.state.types import arrow_type
 
-_UTF_8 = frozenset({"utf-8", "utf8"})
-_ENCODING = frozenset({"encoding", "charset"})
 _SMALL, _PIECES = 1 << 15, 16
 _LETTER = re.compile(rb"\\u00[4-7]")
 
@@ -42,8 +40,8 @@ class JsonReader(FileReader):
         """Whether this knows the types and, of those that Spark's reader has, the options."""
         return (
             all(is_json(column.type) for column in schema)
-            and options.keys() <= _ENCODING | FOLDED_FILE_OPTIONS
-            and {options.get(name, "utf-8").casefold() for name in _ENCODING} <= _UTF_8
+            and options.keys() <= ENCODING | FOLDED_FILE_OPTIONS
+            and is_utf_8(options)
         )
 
     def batches(self, place: str, content: bytes | None) -> Iterator[Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from decimal import Context, Decimal, Inexact, InvalidOperation
 from math import isinf
 from typing import Any, cast
 
@@ -25,7 +24,7 @@ from ebbtide.core.types import (
     TimestampType,
     Type,
 )
-from ebbtide.files.texts import FIRST_TIME, LAST_TIME, WRITTEN, instant_of
+from ebbtide.files.texts import FIRST_TIME, LAST_TIME, WRITTEN, exact_decimal, instant_of
 from ebbtide.state.types import AnyType
 
 
@@ -70,7 +69,7 @@ def fitted(value: Any, type_: Type, zone: str) -> Any:
         case DoubleType() if isinstance(value, WrittenNumber) or value in _WORDS:
             return _double(value)
         case DecimalType(precision=precision, scale=scale) if isinstance(value, str):
-            return _decimal(value, precision, scale)
+            return exact_decimal(value, precision, scale)
         case DateType() if _is_text(value):
             return date.fromisoformat(value.strip())
         case TimestampType() if isinstance(value, str):
@@ -138,7 +137,7 @@ def _whole(text: str, bits: int) -> int:
 
 def _large(text: str) -> int:
     """A whole number that is written with a point, with an exponent or with many digits."""
-    return int(_decimal(text, 20, 0))
+    return int(exact_decimal(text, 20, 0))
 
 
 def _double(text: str) -> float:
@@ -146,14 +145,6 @@ def _double(text: str) -> float:
     if isinf(value) and text not in _WORDS:
         raise ValueError(text)
     return value
-
-
-def _decimal(text: str, precision: int, scale: int) -> Decimal:
-    context = Context(prec=precision, traps=[Inexact, InvalidOperation])
-    try:
-        return Decimal(text).quantize(Decimal(1).scaleb(-scale), context=context)
-    except (Inexact, InvalidOperation):
-        raise ValueError(text) from None
 
 
 def _time(value: str, zone: str) -> int:

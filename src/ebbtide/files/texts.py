@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Context, Decimal, Inexact, InvalidOperation
+from functools import partial
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -119,14 +120,15 @@ def _doubles(texts: Any) -> Any:
 
 
 def _decimals(texts: Any, target: Any) -> Any:
-    return _read(_like(texts, _DECIMAL), target, lambda text: _exact(text, target))
+    exact = partial(exact_decimal, precision=target.precision, scale=target.scale)
+    return _read(_like(texts, _DECIMAL), target, exact)
 
 
-def _exact(text: str, target: Any) -> Any:
-    """A decimal whose digits behind the scale are zeros at most."""
-    context = Context(prec=target.precision, traps=[Inexact, InvalidOperation])
+def exact_decimal(text: str, precision: int, scale: int) -> Decimal:
+    """A decimal whose digits behind the scale are zeros at most; ValueError if there is none."""
+    context = Context(prec=precision, traps=[Inexact, InvalidOperation])
     try:
-        return Decimal(text).quantize(Decimal(1).scaleb(-target.scale), context=context)
+        return Decimal(text).quantize(Decimal(1).scaleb(-scale), context=context)
     except (Inexact, InvalidOperation):
         raise ValueError(text) from None
 

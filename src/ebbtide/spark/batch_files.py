@@ -79,12 +79,12 @@ def last_entries(root: str, batch: int) -> dict[str, int]:
     """The last entry that a batch has of the log of each source of files, by the log's name."""
     found = {}
     _, _, *offsets = _lines(f"{checkpoint_of(root)}/offsets/{batch}") or ["", ""]
-    in_order = logs_in_order(root)
-    for number, line in enumerate(offsets):
-        named = _NAMED.fullmatch(line)
-        source, offset = named.groups() if named else (dict(enumerate(in_order)).get(number), line)
+    named = [match.groups() for line in offsets if (match := _NAMED.fullmatch(line))]
+    if len(named) < len(offsets):
+        named = list(zip(logs_in_order(root), offsets, strict=False))
+    for source, offset in named:
         told = _parsed(offset)
-        if source is not None and isinstance(told, dict) and told.keys() == {"logOffset"}:
+        if isinstance(told, dict) and told.keys() == {"logOffset"}:
             found[source] = int(told["logOffset"])
     return found
 

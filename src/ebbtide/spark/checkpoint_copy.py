@@ -10,8 +10,6 @@ have fewer batches than there are steps, and would give their numbers to other r
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from ebbtide.errors import StateError
 from ebbtide.spark.batch_files import last_entries
 from ebbtide.spark.checkpoint import checkpoint_of
-from ebbtide.store.files import replace
+from ebbtide.store.files import replace, sealed, unsealed
 
 KEPT = 20
 """So many steps back a checkpoint can be put right."""
@@ -30,11 +28,8 @@ _ENTRY = re.compile(r"(\d+)(\.compact)?")
 
 def keep(root: str, batch: int) -> None:
     """Copies what the checkpoint says of a batch; the copy is durable."""
-    text = json.dumps(_said(root, batch))
-    replace(_place(root, batch), f"{_hash(text)}\n{text}\n")
-    forgotten = _place(root, batch - KEPT)
-    if os.path.exists(forgotten):
-        os.remove(forgotten)
+    replace(_place(root, batch), sealed(_said(root, batch)))
+    _remove(_place(root, batch - KEPT))
 
 
 def check_same(root: str, program: str, batch: int) -> None:
@@ -106,19 +101,14 @@ def _entries(log: str) -> Iterator[tuple[int, bool]]:
 
 def _copied(root: str, batch: int) -> Mapping[str, str] | None:
     """The copy of a batch, if there is one and it is whole."""
-    sum_, _, text = (_read(_place(root, batch)) or "").partition("\n")
-    if _hash(text.rstrip("\n")) != sum_:
+    try:
+        return unsealed((_read(_place(root, batch)) or "").encode())
+    except ValueError:
         return None
-    found: dict[str, str] = json.loads(text)
-    return found
 
 
 def _place(root: str, batch: int) -> str:
     return f"{root}/{_DIRECTORY}/{batch}"
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: str) -> str | None:
