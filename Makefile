@@ -20,7 +20,7 @@ quick  := $(wildcard tests/unit tests/architecture tests/operators tests/papers 
   $(addprefix src/ebbtide/,core algebra plan_text reference sql analysis drawing builder.py) \
   --ignore=tests/unit/state --ignore=tests/unit/engine --ignore=tests/unit/cli
 
-.PHONY: help test unit check properties bench bench-peers demo docs drawings wheel format lock clean java
+.PHONY: help test unit check properties bench bench-nexmark bench-peers demo docs drawings wheel format lock clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -46,6 +46,9 @@ properties: java $(ready) ## the law, with many examples per property
 bench: java $(ready) ## measure, with expected answers, and write benchmarks/results.json and README's table
 	$(bin)/ebbtide bench --json benchmarks/results.json $(if $(wildcard $(flink)),--flink $(flink))
 	$(bin)/python scripts/figures.py
+
+bench-nexmark: java $(ready) ## the queries of Nexmark, with expected answers, beside Flink if it is there
+	$(bin)/ebbtide bench nexmark --json benchmarks/nexmark.json $(if $(wildcard $(flink)),--flink $(flink))
 
 bench-peers: ## install Flink in an environment of its own, for make bench
 	@python=$$(scripts/find-python) || exit 1; "$$python" -m venv --clear $(dir $(flink))..

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import Relation, Stream
 from ebbtide.algebra.window import Window
 from ebbtide.analysis import explain
@@ -22,13 +23,16 @@ from ebbtide.drawing import Bar, plan_svg, timeline_svg
 from ebbtide.reference import evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
-from ebbtide.sql.bound import BoundQuery, Declared
+from ebbtide.sql.binding.insertion import inserted
+from ebbtide.sql.bound import BoundInsert, BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/operators.md"
 DRAWINGS = PAGE.parent / "drawings"
 REVISION = ROOT / "docs/explanation/drawings/revision.svg"
+HOME_PAGE = ROOT / "docs/index.md"
+HOME = ROOT / "docs/explanation/drawings/home.svg"
 VERDICT = ROOT / "docs/explanation/verdict.md"
 
 NOON = instant("2026-01-01 12:00:00")
@@ -67,6 +71,7 @@ ROWS: dict[str, list[Change]] = {
 }
 OTHER_ROWS: dict[str, dict[str, list[Change]]] = {
     "Filter": {"bids": facts((1, 5.0, 0), (1, 1.0, 2), (2, 8.0, 3))},
+    "Unnest": {"bids": facts((1, 6.0, 0), (2, 8.0, 3))},
     "TopN": {"bids": facts((1, 1.0, 0), (1, 2.0, 1), (2, 3.0, 2), (2, 4.0, 3), (1, 5.0, 4))},
     "MaxUnion": {"bids": facts((1, 5.0, 0), (1, 3.0, 1)), "asks": facts((1, 5.0, 3))},
     "Difference": {"bids": facts((1, 5.0, 0), (1, 3.0, 1)), "asks": facts((1, 5.0, 3))},
@@ -87,6 +92,8 @@ OTHER_ROWS: dict[str, dict[str, list[Change]]] = {
     "Istream": {"bids": facts((1, 5.0, 0), (1, 3.0, 2))},
     "Dstream": {"bids": facts((1, 5.0, 0), (1, 3.0, 2))},
     "Rstream": {"bids": facts((1, 5.0, 0.5), (2, 8.0, 3))},
+    "Recursion": {"bids": facts((1, 5.0, 0), (2, 8.0, 3)), "asks": facts((1, 5.0, 5))},
+    "Recurrence": {"bids": facts((1, 5.0, 0), (2, 8.0, 3))},
     "Window": {
         "bids": [fact((1, p, NOON + s * SECOND)) for p, s in ((5.0, 12), (3.0, 15), (8.0, 18))]
     },
@@ -105,7 +112,8 @@ def main() -> None:
 def drawings() -> dict[Path, str]:
     """All drawings, by their files."""
     operators = {DRAWINGS / f"{name.lower()}.svg": drawn for name, drawn in operators_drawn()}
-    return {**operators, REVISION: revision(), REVISION.with_name("plan.svg"): plan()}
+    others = {HOME: home(), REVISION: revision(), REVISION.with_name("plan.svg"): plan()}
+    return {**operators, **others}
 
 
 def plan() -> str:
@@ -113,6 +121,32 @@ def plan() -> str:
     declarations, query = _blocks(VERDICT.read_text(encoding="utf-8"))[:2]
     bound = _bound(query, _declared(Catalog(), declarations))
     return plan_svg(explain(bound.plan, bound.emit))
+
+
+def home() -> str:
+    """The story of the first page: two averages, and a late fact that revises one of them."""
+    declared, query = re.findall(r'"""\n(.*?)"""', HOME_PAGE.read_text(encoding="utf-8"), re.S)[:2]
+    plan = _plan(query, _declared(Catalog(), declared))
+    came = traffic((1, 20.0, 0), (2, 40.0, 4), (1, 30.0, 10), (2, 50.0, 22))
+    late = traffic((1, 10.0, 5))
+    first = until(evaluate(plan, {"traffic": came}), minute(22))
+    second = minus(until(evaluate(plan, {"traffic": [*came, *late]}), minute(22)), first)
+    readings = [Bar(f"section {s}", at, at, 1, "readings", str(v)) for s, v, at in _rows(came)]
+    readings += [Bar("late", at, at, 1, "readings", str(v)) for _, v, at in _rows(late)]
+    means = [
+        Bar(f"section {c.row[0]}", c.valid_from, c.valid_to, c.diff, "averages", str(c.row[1]))
+        for c in sorted((*first, *second), key=lambda c: c.row[0])
+    ]
+    return timeline_svg([*readings, *means], now=minute(22), progress=minute(21), sort=False)
+
+
+def traffic(*rows: tuple[int, float, float]) -> list[Change]:
+    """Readings: section, speed, minute."""
+    return [fact((section, speed, minute(at))) for section, speed, at in rows]
+
+
+def _rows(changes: Iterable[Change]) -> list[Row]:
+    return [change.row for change in changes]
 
 
 def revision() -> str:
@@ -146,6 +180,8 @@ def _drawing(name: str, sql: str, catalog: Catalog) -> str:
     inputs = {**ROWS, **OTHER_ROWS.get(name, {})}
     if name == "Window":
         return timeline_svg(_windows(catalog, inputs))
+    if name in ("Recursion", "Recurrence"):
+        return timeline_svg(_recursion(_plan(sql, catalog), inputs))
     node = next(node for node in find(_plan(sql, catalog), Relation) if type(node).__name__ == name)
     bars: list[Bar] = []
     names = ("input",) if len(node.children) == 1 else ("left", "right")
@@ -153,6 +189,14 @@ def _drawing(name: str, sql: str, catalog: Catalog) -> str:
         bars += _bars(child, inputs, group)
     bars += _bars(node, inputs, "result" if node.children else "")
     return timeline_svg(bars)
+
+
+def _recursion(plan: Relation, inputs: Inputs) -> Iterator[Bar]:
+    """The facts from outside, and those that follow."""
+    recursion = next(find(plan, Recursion))
+    for stream in dict.fromkeys(find(recursion, Stream)):
+        yield from _bars(stream, inputs, stream.declaration.name)
+    yield from _bars(recursion, inputs, "result", minute(9))
 
 
 def _windows(catalog: Catalog, inputs: Inputs) -> Iterator[Bar]:
@@ -163,10 +207,12 @@ def _windows(catalog: Catalog, inputs: Inputs) -> Iterator[Bar]:
         yield from _bars(next(find(plan, Window)), inputs, window)
 
 
-def _bars(relation: Relation, inputs: Inputs, group: str) -> Iterator[Bar]:
+def _bars(
+    relation: Relation, inputs: Inputs, group: str, now: Instant = NOON + 60 * MINUTE
+) -> Iterator[Bar]:
     """What a relation is over time; facts are marks at their time, or bars of their windows."""
     names = [column.name for column in relation.schema]
-    for change in evaluate(relation, inputs, minute(60)):
+    for change in evaluate(relation, inputs, now):
         cells = dict(zip(names, change.row, strict=True))
         label = _label(change.row, relation.schema)
         if (change.valid_from, change.valid_to) != (NEG_INF, INF):
@@ -200,6 +246,8 @@ def _bound(sql: str, catalog: Catalog) -> BoundQuery:
         bound = bind(statement, catalog)
         if isinstance(bound, Declared):
             catalog = bound.catalog
+        elif isinstance(bound, BoundInsert):
+            catalog = inserted(bound.target, bound.query, catalog)
         elif isinstance(bound, BoundQuery):
             return bound
     raise LookupError(sql)

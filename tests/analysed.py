@@ -4,7 +4,7 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, analyse, check, explain
 from ebbtide.analysis.explain import Explanation
 from ebbtide.errors import Span
-from ebbtide.optimizer import optimise, written
+from ebbtide.optimizer import guarded, optimise, prepared, written
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind_query, execute
 from ebbtide.sql.bound import BoundQuery
@@ -29,22 +29,23 @@ class World:
     def analysed(self, sql: str) -> Analysis:
         """What is proved about a query."""
         bound = self.bound(sql)
-        return analyse(optimise(bound.plan), bound.emit)
+        return analyse(prepared(bound.plan, bound.on_error).plan, bound.emit)
 
     def checked(self, sql: str) -> Analysis:
         """The same, or the error with which it is refused."""
         bound = self.bound(sql)
-        plan = optimise(bound.plan)
+        plan = optimise(bound.plan, bound.on_error)
+        runs = guarded(plan, bound.on_error)
 
         def place(node: Relation) -> Span | None:
-            return bound.written.span(written(bound.plan, plan, node))
+            return bound.written.span(written(bound.plan, plan, runs.origin(node)))
 
-        return check(plan, bound.emit, bound.allow_unbounded, place)
+        return check(runs.plan, bound.emit, bound.allow_unbounded, place)
 
     def explained(self, sql: str) -> Explanation:
         """What EXPLAIN says."""
         bound = self.bound(sql)
-        return explain(optimise(bound.plan), bound.emit)
+        return explain(prepared(bound.plan, bound.on_error).plan, bound.emit)
 
 
 def rules(analysis: Analysis) -> list[str]:

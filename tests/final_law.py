@@ -23,7 +23,7 @@ from ebbtide.analysis.formula.progress import Bound
 from ebbtide.analysis.formula.progress import evaluate as value_at
 from ebbtide.analysis.temporal.edge import FROM
 from ebbtide.analysis.verdict import passing_node
-from ebbtide.core.admission.refusal import refusal, times_of
+from ebbtide.core.admission.refusal import refusal, stamped, times_of
 from ebbtide.core.change import Change, consolidate, end_points, snapshot
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
@@ -58,9 +58,17 @@ class Told:
 
 
 def held_to_finality(
-    queries: Sequence[tuple[Relation, Emit]], steps: Sequence[Mapping[str, Fed]], shards: int
+    queries: Sequence[tuple[Relation, Emit]],
+    steps: Sequence[Mapping[str, Fed]],
+    shards: int,
+    clocks: Sequence[Instant] | None = None,
+    cuts: Sequence[int] = (),
 ) -> int:
-    """How many final rows the views of a program have told, with every step and store judged."""
+    """How many final rows the views of a program have told, with every step and store judged.
+
+    Rows of sources that no query reads are passed over.  ``cuts`` are other numbers of shards, into
+    which the state is cut before the first steps.
+    """
     views = {f"v{i}": analyse(optimise(plan), emit) for i, (plan, emit) in enumerate(queries)}
     assert not any(a.verdict.finality.when is When.NEVER for a in views.values())
     declarations = {d.name: d for plan, _ in queries for d in declarations_of(plan)}
@@ -70,10 +78,15 @@ def held_to_finality(
     with TemporaryDirectory() as root:
         one = InProcess(program.lowered, f"{root}/collecting", shards)
         other = InProcess(program.lowered, f"{root}/hoarding", shards, collects=False)
-        for fed in steps:
-            late = is_late(oracle, fed)
-            oracle.take(fed)
-            manifest, hoarded = one.step(fed), other.step(fed)
+        for number, every in enumerate(steps):
+            fed = {name: came for name, came in every.items() if name in declarations}
+            if number < len(cuts):
+                one.rescale(cuts[number])
+                other.rescale(cuts[number])
+            clock = None if clocks is None else clocks[number]
+            late = is_late(oracle, fed, clock)
+            oracle.take(fed, clock)
+            manifest, hoarded = one.step(fed, clock), other.step(fed, clock)
             for view, analysis in views.items():
                 emitted = one.emitted(manifest, view)
                 assert consolidate(other.emitted(hoarded, view)) == consolidate(emitted)
@@ -119,14 +132,16 @@ def progress_of(oracle: Oracle) -> dict[Bound, Instant]:
     }
 
 
-def is_late(oracle: Oracle, fed: Mapping[str, Fed]) -> bool:
+def is_late(oracle: Oracle, fed: Mapping[str, Fed], clock: Instant | None = None) -> bool:
     """Whether something late is accepted of what comes."""
     for name, what in fed.items():
         state = oracle.inputs[name]
-        for arrival in what.arrivals:
-            if not refusal(state.declaration, state.frontier, arrival):
-                times = times_of(state.declaration, state.frontier, arrival)
-                if _breaks(state.frontier, times):
+        frontier = state.frontier.read(clock)
+        for came in what.arrivals:
+            arrival = stamped(state.declaration, frontier, came)
+            if not refusal(state.declaration, frontier, arrival):
+                times = times_of(state.declaration, frontier, arrival)
+                if _breaks(frontier, times):
                     return True
     return False
 

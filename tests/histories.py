@@ -48,11 +48,11 @@ class Oracle:
     def of(declarations: Collection[Declaration]) -> Oracle:
         return Oracle({d.name: begin(d) for d in declarations})
 
-    def take(self, fed: Mapping[str, Fed]) -> None:
-        """Admits what comes in a step."""
+    def take(self, fed: Mapping[str, Fed], clock: Instant | None = None) -> None:
+        """Admits what comes in a step, at a reading of the clock."""
         for name, state in self.inputs.items():
             what = fed.get(name, Fed())
-            self.inputs[name] = admit(state, Step(what.arrivals, what.advance))
+            self.inputs[name] = admit(state, Step(what.arrivals, what.advance, clock))
 
     @property
     def accepted(self) -> dict[str, tuple[Change, ...]]:

@@ -6,6 +6,7 @@ All of it is the engine's own: the in-process transport, its stages, tasks, stat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +20,15 @@ from ebbtide.core.change import Change
 from ebbtide.core.time import Instant
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.record import Given
+from ebbtide.dataflow.rescaling import rescaled
 from ebbtide.dataflow.step import Stepper
+from ebbtide.errors import UnsupportedError
 from ebbtide.local.host import arrived_table
 from ebbtide.local.transport import LocalTransport
 from ebbtide.state.batch import to_changes
-from ebbtide.store.manifest import Manifest
+from ebbtide.state.store import DirectoryStore
+from ebbtide.store.journal import Journal
+from ebbtide.store.manifest import Manifest, Manifests
 
 
 @dataclass
@@ -54,9 +59,21 @@ class InProcess:
         self.version += 1
         return manifest
 
+    def rescale(self, shards: int) -> None:
+        """Cuts the state into other shards, if there is any, and if its rows tell where to."""
+        if self.version:
+            latest = Journal(self.root).latest()
+            assert latest is not None
+            with suppress(UnsupportedError):
+                flow = Dataflow(self.lowered, self.shards)
+                after = rescaled(flow, self.root, latest, shards)
+                Manifests(DirectoryStore(f"{self.root}/state")).commit(after)
+                self.shards, self.version = shards, after.version + 1
+
     def emitted(self, manifest: Manifest, view: str | None = None) -> tuple[Change, ...]:
         """What a step emitted of a view, or of the only one, from its files."""
-        (name,) = manifest.record.output if view is None else (view,)
+        views = (name for name in manifest.record.output if "@" not in name)
+        (name,) = views if view is None else (view,)
         files = [written.file for written in manifest.record.output[name]]
         return tuple(change for file in files for change in to_changes(self._read(file)))
 

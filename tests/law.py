@@ -14,16 +14,18 @@ from tests.in_process import InProcess
 from tests.stores import Program, Version, assert_kept
 
 from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, analyse
 from ebbtide.compile.lowering import lower
 from ebbtide.core.change import Change, consolidate, until
+from ebbtide.core.output_name import errors_name
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import row_key
 from ebbtide.errors import EvaluationError, UnsupportedError
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.plan_text.plan_tree import plan_tree
-from ebbtide.reference import evaluate
+from ebbtide.reference import errors, evaluate
 from ebbtide.state.batch import to_changes
 from ebbtide.store.readers import View
 from ebbtide.testing import assert_snapshot_equal
@@ -35,6 +37,15 @@ from strategies.timed import timed_plans
 def assert_answers(plan: Relation, output: Sequence[Change], oracle: Oracle, now: Instant) -> None:
     """That all that a plan has emitted is the reference's answer."""
     expected = evaluate(plan, oracle.accepted, now)
+    if kind(plan) is Kind.FACT:
+        assert consolidate(output) == consolidate(expected)
+    else:
+        assert_snapshot_equal(output, until(expected, now), now)
+
+
+def assert_errors(plan: Relation, output: Sequence[Change], oracle: Oracle, now: Instant) -> None:
+    """That all that a plan has left out is what the reference leaves out."""
+    expected = errors(plan, oracle.accepted, now)
     if kind(plan) is Kind.FACT:
         assert consolidate(output) == consolidate(expected)
     else:
@@ -59,20 +70,33 @@ def _counted(changes: Iterable[Change], at: Instant) -> dict[Any, int]:
 
 
 def held_to(
-    plans: Sequence[Relation], steps: Sequence[Mapping[str, Fed]], shards: int
+    plans: Sequence[Relation],
+    steps: Sequence[Mapping[str, Fed]],
+    shards: int,
+    clocks: Sequence[Instant] | None = None,
+    cuts: Sequence[int] = (),
 ) -> dict[str, tuple[Change, ...]]:
-    """All that the views of a program emit, with every answer and every store judged."""
+    """All that the views of a program emit, with every answer and every store judged.
+
+    ``clocks`` are the readings of the steps, for sources that need them; ``cuts`` are other numbers
+    of shards, into which the state is cut before the first steps.
+    """
     named = {f"v{i}": plan for i, plan in enumerate(plans)}
     declarations = {d.name: d for plan in plans for d in declarations_of(plan)}
     oracle = Oracle.of(list(declarations.values()))
     program = Program.of({name: analysed(plan) for name, plan in named.items()})
     said: dict[str, tuple[Change, ...]] = dict.fromkeys(named, ())
+    left_out: dict[str, tuple[Change, ...]] = dict.fromkeys(named, ())
     with TemporaryDirectory() as root:
         one = InProcess(program.lowered, f"{root}/collecting", shards)
         other = InProcess(program.lowered, f"{root}/hoarding", shards, collects=False)
-        for fed in steps:
-            oracle.take(fed)
-            manifest, hoarded = one.step(fed), other.step(fed)
+        for number, fed in enumerate(steps):
+            if number < len(cuts):
+                one.rescale(cuts[number])
+                other.rescale(cuts[number])
+            clock = None if clocks is None else clocks[number]
+            oracle.take(fed, clock)
+            manifest, hoarded = one.step(fed, clock), other.step(fed, clock)
             for name, plan in named.items():
                 emitted = consolidate(one.emitted(manifest, name))
                 assert consolidate(other.emitted(hoarded, name)) == emitted
@@ -80,6 +104,14 @@ def held_to(
                 now = manifest.record.nows[name]
                 assert_answers(plan, said[name], oracle, now)
                 assert_live(View(one.root, name, plan.schema), said[name], now)
+                left = errors_name(name)
+                if left not in manifest.record.output:
+                    continue
+                emitted = consolidate(one.emitted(manifest, left))
+                assert consolidate(other.emitted(hoarded, left)) == emitted
+                left_out[name] = consolidate((*left_out[name], *emitted))
+                assert_errors(plan, left_out[name], oracle, now)
+                assert_live(View(one.root, left, ERRORS), left_out[name], now)
             versions = Version(one.root, manifest), Version(other.root, hoarded)
             assert_kept(program, *versions, oracle)
     return said
@@ -88,7 +120,8 @@ def held_to(
 @lru_cache(64)
 def analysed(plan: Relation) -> Analysis:
     """What is proved of a plan as it runs."""
-    return analyse(optimise(plan))
+    runs = prepared(plan)
+    return analyse(runs.plan, watched=runs.watched)
 
 
 def by_itself(plans: Sequence[Relation], steps: Sequence[Mapping[str, Fed]], shards: int) -> str:

@@ -20,6 +20,7 @@ from tests.histories import Fed, History, Oracle, cut, declarations_of, history,
 from tests.in_process import InProcess
 from tests.stores import Program, Version, assert_kept
 
+from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import ChangingTable, Relation
 from ebbtide.algebra.window import Window
 from ebbtide.analysis import analyse
@@ -31,7 +32,8 @@ from ebbtide.core.tree import find
 from ebbtide.reference import evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
-from ebbtide.sql.bound import BoundQuery, Declared
+from ebbtide.sql.binding.insertion import inserted
+from ebbtide.sql.bound import BoundInsert, BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 from ebbtide.state import store
 from ebbtide.store.manifest import Manifest
@@ -48,6 +50,11 @@ CREATE TABLE t (k BIGINT, x BIGINT, at TIMESTAMP NOT NULL, op STRING, seq BIGINT
   PROGRESS FOR at AS at - INTERVAL 3 MICROSECONDS) TIME at OP op SEQUENCE seq;
 CREATE TABLE s (k BIGINT, name STRING);
 CREATE VIEW recent AS SELECT * FROM a [RANGE 5 MICROSECONDS];
+CREATE STREAM chain (k BIGINT, n BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+INSERT INTO chain SELECT k, v, at FROM a;
+INSERT INTO chain SELECT k, n + 1, at + INTERVAL 4 MICROSECONDS FROM chain WHERE n < 4
+  AND NOT EXISTS (SELECT 1 FROM b WHERE b.k = chain.k AND b.at <= chain.at
+    AND b.at > chain.at - INTERVAL 3 MICROSECONDS);
 """
 FAR = 1000
 
@@ -93,9 +100,12 @@ def catalog() -> Catalog:
     """The sources of all scenarios."""
     known = Catalog()
     for statement in parse(SOURCES):
-        declared = bind(statement, known)
-        assert isinstance(declared, Declared)
-        known = declared.catalog
+        bound = bind(statement, known)
+        if isinstance(bound, BoundInsert):
+            known = inserted(bound.target, bound.query, known)
+        else:
+            assert isinstance(bound, Declared)
+            known = bound.catalog
     return known
 
 
@@ -178,7 +188,7 @@ def judged(
     oracle = Oracle.of(declarations_of(plan))
     output: tuple[Change, ...] = ()
     unused: Counter[tuple[str, str]] = Counter()
-    moves = any(find(plan, Window)) or any(find(plan, ChangingTable))
+    moves = any(find(plan, Window)) or any(find(plan, ChangingTable)) or any(find(plan, Recursion))
     with TemporaryDirectory() as root:
         program = Program.of({"q": analyse(plan)})
         runner = InProcess(program.lowered, f"{root}/q", way.shards, way.collects)
@@ -244,6 +254,22 @@ SCENARIOS = {
     "rows": Scenario("SELECT * FROM c [ROWS 2]", most=19, left=4, seed=4),
     "rows by key": Scenario(
         "SELECT * FROM a [PARTITION BY k ROWS 3 SLIDE 2]", most=15, left=13, seed=5
+    ),
+    "recursion": Scenario("SELECT k, n, at FROM chain", most=99, left=0, seed=3),
+    "recursion and groups": Scenario(
+        "SELECT k, at, COUNT(*) AS c FROM chain GROUP BY k, at", most=99, left=0, seed=5
+    ),
+    "unnest": Scenario(
+        "SELECT a.k, u.x, u.n FROM a [RANGE 4 MICROSECONDS] AS a LEFT JOIN "
+        "UNNEST(CASE WHEN v > 0 THEN ARRAY(v, k, v) END) WITH ORDINALITY AS u (x, n) ON TRUE",
+        most=1,
+        seed=3,
+    ),
+    "unnest of versions": Scenario(
+        "SELECT x, COUNT(*) AS n FROM t, UNNEST(ARRAY(t.k, t.x)) AS u (item) GROUP BY x",
+        most=40,
+        left=20,
+        seed=5,
     ),
     "union": Scenario(
         "SELECT k FROM a [RANGE 4 MICROSECONDS] UNION ALL SELECT k FROM b [NOW]",

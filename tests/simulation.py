@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.recursion import Recurrence
 from ebbtide.algebra.relation import Relation, Values
 from ebbtide.core.change import Change, consolidate, fact, minus
 from ebbtide.core.time import NEG_INF, Instant
@@ -63,6 +64,8 @@ class Simulation:
         node = operator(relation)
         if isinstance(node, Values):
             return () if self._started else consolidate(fact(row) for row in node.rows)
+        if isinstance(node, Recurrence):
+            raise NotImplementedError("a recursion is not run step by step here")
         if isinstance(node, Source):
             return consolidate(arrived.get(node.declaration.name, ()))
         deltas = [

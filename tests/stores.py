@@ -43,7 +43,7 @@ from ebbtide.core.change import Change, consolidate, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.time import INF, NEG_INF, Instant
-from ebbtide.core.values import Row, row_key
+from ebbtide.core.values import Row, row_key, sort_key
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.engine.state_report import INPUTS, areas_of, output_areas
 from ebbtide.state.batch import to_changes
@@ -178,12 +178,14 @@ class _Judge:
     ) -> None:
         """A store whose rows are judged one by one.
 
+        A segment may stay while its bounds do: two columns let rows go that are never the same.
         Rows that never end may have begun at any instant up to ``counted``; if the store
         ``folds``, accumulators may stand for them, and the answers say whether they do.
         """
         for new, changes in self.collected.segments(name, place):
             kept = [keeps(change) for change in changes]
-            assert any(kept), f"{where}: nothing of the segment {changes} is kept"
+            stays = any(kept) or keeps(_bounds(changes))
+            assert stays, f"{where}: nothing of the segment {changes} is kept"
             assert all(kept) or not new, (
                 f"{where}: not all of {changes} is kept, and it was written"
             )
@@ -362,7 +364,7 @@ class _Judge:
 def _is_open(declaration: Declaration, frontier: InputFrontier, row: Sequence[Any]) -> bool:
     """Whether the horizon has not passed a row."""
     times = ((line, row[declaration.schema.position(line.attribute)]) for line in frontier.lines)
-    return all(t is None or t > line.horizon for line, t in times if line.progresses)
+    return all(t is None or t > line.horizon for line, t in times if line.settles)
 
 
 def _facts(changes: Iterable[Change], width: int) -> Counter[Row]:
@@ -398,3 +400,10 @@ def _standing(changes: Sequence[Change], width: int) -> set[Row]:
         for change in changes
         if change.diff and change.valid_from == last[change.row[:width]]
     }
+
+
+def _bounds(changes: Sequence[Change]) -> Change:
+    """A change that is as late in everything as the latest of some."""
+    columns = zip(*(change.row for change in changes), strict=True)
+    row = tuple(None if None in column else max(column, key=sort_key) for column in columns)
+    return Change(row, NEG_INF, max(change.valid_to for change in changes), 1)

@@ -157,7 +157,7 @@ def lit(value: object) -> Term:
         case timedelta():
             return Term(f"INTERVAL {value // timedelta(microseconds=1)} MICROSECONDS")
         case _:
-            raise TypeError(f"{value!r} is no constant of the language")
+            raise TypeError(f"{value!r} is not a constant of the language")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
     EBBTIDE_TIME_ZONE   the zone in which times without one are read and shown (UTC)
     EBBTIDE_ALLOWED_PATHS  what SQL may read and sinks may write, with : between (everything)
+    EBBTIDE_MAX_WINDOWS    how many windows HOP and CUMULATE may put a row in (10000)
+    EBBTIDE_MAX_STATEMENT  how many characters a statement may have (1048576)
+    EBBTIDE_MAX_UNPACKED   how many bytes a compressed file may unpack to (17179869184)
     EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
     PYSPARK_PYTHON      the Python of Spark's workers (the one that runs this)
     JAVA_HOME           where Spark's Java is (the first on the PATH)
@@ -15,15 +18,32 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from ebbtide.errors import UnsupportedError
 
-__all__ = ["Config", "Profile", "java_program", "share_python_with_workers"]
+__all__ = [
+    "Config",
+    "Limits",
+    "Profile",
+    "java_program",
+    "share_python_with_workers",
+    "workers_python",
+]
 
 Profile = Literal["quick", "ci", "long"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far something small may grow: windows for a row, characters of a statement, bytes that a
+    compressed file unpacks to."""
+
+    windows: int = 10_000
+    statement: int = 1 << 20
+    unpacked: int = 1 << 34
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +53,25 @@ class Config:
     time_zone: str = "UTC"
     profile: Profile = "ci"
     allowed_paths: tuple[str, ...] | None = None
+    limits: Limits = Limits()
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """The settings that the environment makes; a variable that is empty is as if unset.
 
-        >>> Config.from_environment({"EBBTIDE_TIME_ZONE": "Europe/Berlin"})
-        Config(time_zone='Europe/Berlin', profile='ci', allowed_paths=None)
+        >>> Config.from_environment({"EBBTIDE_TIME_ZONE": "Europe/Berlin"}).time_zone
+        'Europe/Berlin'
         """
         return cls(
             time_zone=_time_zone(environment.get("EBBTIDE_TIME_ZONE") or cls().time_zone),
             profile=_profile(environment.get("EBBTIDE_PROFILE") or cls().profile),
             allowed_paths=_paths(environment.get("EBBTIDE_ALLOWED_PATHS")),
+            limits=Limits(
+                **{
+                    f.name: _count(environment, f"EBBTIDE_MAX_{f.name.upper()}", f.default)
+                    for f in fields(Limits)
+                }
+            ),
         )
 
 
@@ -54,6 +81,11 @@ def share_python_with_workers() -> None:
     Spark reads that choice from the environment alone.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def workers_python(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The Python that the user has chosen for Spark's workers, if any."""
+    return environment.get("PYSPARK_PYTHON") or None
 
 
 def java_program(environment: Mapping[str, str] = os.environ) -> str | None:
@@ -87,6 +119,17 @@ def _paths(text: str | None) -> tuple[str, ...] | None:
     """
     parts = re.split(r":(?!//)", text) if text else []
     return tuple(part for part in parts if part) or None
+
+
+def _count(environment: Mapping[str, str], name: str, default: Any) -> int:
+    text = environment.get(name) or str(default)
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise UnsupportedError(
+        "unknown-setting",
+        f'{name}: "{text}" is not a whole number above 0',
+        hint=f"{name}={default}",
+    )
 
 
 def _profile(name: str) -> Profile:

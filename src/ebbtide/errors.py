@@ -163,7 +163,27 @@ class TemporalError(QueryError):
 
 
 class EvaluationError(QueryError):
-    """The data do not allow the query: overflow, division by zero, a cast that fails."""
+    """The data do not allow the query: overflow, division by zero, a cast that fails.
+
+    ``expression`` is the text of what failed, where that is known; the message begins with it.
+    """
+
+    expression: str | None = None
+
+    def of(self, expression: str, hint: str | None = None) -> Self:
+        """This error as one of an expression."""
+        told = type(self)(self.code, f"{expression}: {self.message}", hint=hint)
+        told.expression = expression
+        return told
+
+    @property
+    def reason(self) -> str:
+        """The code and what went wrong, without the expression.
+
+        >>> EvaluationError("overflow", "too large").of("a + b").reason
+        'overflow: too large'
+        """
+        return f"{self.code}: {self.message.removeprefix(f'{self.expression}: ')}"
 
 
 class UnsupportedError(EbbtideError):

@@ -15,6 +15,7 @@ SHARED = {
     "Admission": "what is right, and the kernel that agrees with it",
     "Block": "a SELECT as it is bound, and as it is printed",
     "Context": "what a function may ask for while it is evaluated, and a binder while it binds",
+    "Encoded": "values in the form that a loop reads, and sinks that get rows in a form of theirs",
     "Flink": "the system that is measured, here and in its own process",
     "Function": "a function of the library, and one that is a sink",
     "Kind": "of relations, and of sums",

@@ -23,7 +23,7 @@ class May(NamedTuple):
 
 MODEL = "errors config core algebra"
 PLANS = f"{MODEL} plan_text analysis optimizer columnar state kernels"
-BELOW_ENGINE = f"{PLANS} sql store compile dataflow sinks program drawing"
+BELOW_ENGINE = f"{PLANS} sql store compile dataflow sinks program drawing lineage"
 
 ALLOWED = {
     "errors": May(),
@@ -32,6 +32,7 @@ ALLOWED = {
     "algebra": May("errors config core"),
     "plan_text": May(MODEL),
     "reference": May(MODEL),
+    "lineage": May(f"{MODEL} reference"),
     "sql": May(f"{MODEL} plan_text", "sqlglot"),
     "analysis": May(f"{MODEL} plan_text"),
     "optimizer": May(f"{MODEL} analysis"),
@@ -44,15 +45,16 @@ ALLOWED = {
     "store": May("errors config core state sql", "numpy pyarrow"),
     "compile": May(PLANS, "numpy pyarrow"),
     "dataflow": May(f"{PLANS} store compile", "numpy pyarrow"),
-    "sinks": May("errors", "pyarrow"),
+    "sinks": May("errors core", "pyarrow"),
     "program": May(f"{PLANS} sql store compile dataflow sinks"),
     "local": May(BELOW_ENGINE, "numpy pyarrow"),
     "spark": May(f"{BELOW_ENGINE} files", "numpy pandas py4j pyarrow pyspark"),
     "engine": May(f"{BELOW_ENGINE} local spark builder", "pyspark"),
     "testing": May(f"{MODEL} reference"),
     "demo": May(f"{BELOW_ENGINE} engine testing"),
-    "bench": May(f"{BELOW_ENGINE} spark engine", "numpy pyarrow pyspark pyflink"),
-    "cli": May(f"{BELOW_ENGINE} spark engine demo bench", "click rich"),
+    "metro": May(f"{BELOW_ENGINE} engine demo"),
+    "bench": May(f"{BELOW_ENGINE} spark engine", "duckdb numpy pyarrow pyspark pyflink"),
+    "cli": May(f"{BELOW_ENGINE} spark engine demo metro bench", "click rich"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.
     "": May("errors engine builder"),
 }

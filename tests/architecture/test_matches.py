@@ -26,8 +26,8 @@ OPEN = {
     "ebbtide.plan_text.source_sql.source_sql": _PRINTED,
     "ebbtide.plan_text.source_sql._own_name": "most operators have no name of their own",
     "ebbtide.analysis.advice.to_be_final": "EMIT FINAL can be left out of any query",
-    "ebbtide.optimizer.sink_conditions._sink": _LEFT,
-    "ebbtide.optimizer.sink_conditions._placed": _LEFT,
+    "ebbtide.optimizer.sink_conditions._Sinking.sink": _LEFT,
+    "ebbtide.optimizer.sink_conditions._Sinking._placed": _LEFT,
     "ebbtide.sql.binding.ranking._in_from": _LEFT,
 }
 

@@ -4,7 +4,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ebbtide.bench.nexmark import queries
+
 ROOT = Path(__file__).resolve().parent
+NEXMARK_QUERIES = tuple(sorted(f"nexmark/q{number}.sql" for number in queries.NUMBERS))
+NEXMARK_SCRIPT = ("nexmark/schema.sql", *NEXMARK_QUERIES)
+"""The files of Nexmark, which are part of the benchmark."""
 
 _FIELD = re.compile(r"-- (code|span|hint):(?: (.*))?")
 
@@ -27,15 +32,14 @@ def statements(*names: str) -> list[str]:
     return [
         statement
         for name in names
-        for block in (ROOT / name).read_text(encoding="utf-8").split("\n\n")
+        for block in _path(name).read_text(encoding="utf-8").split("\n\n")
         if (statement := _without_remarks(block).removesuffix(";"))
     ]
 
 
 def good_statements() -> list[str]:
     """Every statement that has to be accepted."""
-    nexmark = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/*.sql"))
-    return statements("schema.sql", "statements.sql", "papers.sql", "plain.sql", *nexmark)
+    return statements("schema.sql", "statements.sql", "papers.sql", "plain.sql", *NEXMARK_SCRIPT)
 
 
 def bad_statements(name: str) -> list[BadStatement]:
@@ -53,6 +57,11 @@ def bad_statements(name: str) -> list[BadStatement]:
                 )
             )
     return found
+
+
+def _path(name: str) -> Path:
+    folder, _, file = name.rpartition("/")
+    return queries.HERE / "sql" / file if folder == "nexmark" else ROOT / name
 
 
 def _without_remarks(block: str) -> str:

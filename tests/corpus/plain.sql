@@ -259,3 +259,23 @@ SELECT a, EXISTS (SELECT 1 FROM u WHERE u.x < t.a) AS some, a IN (SELECT y FROM 
 SELECT a, (SELECT MAX(u.x) FROM u JOIN v ON u.y = v.k WHERE u.x < t.a AND v.w >= t.b AND u.s > 'a') AS m FROM t;
 
 SELECT a, (SELECT u.x FROM u JOIN v ON u.y = v.k WHERE u.x <= t.a ORDER BY u.x DESC LIMIT 1) AS m FROM t;
+
+SELECT a, ('{"k": [10, 20, 30], "n": null}' -> 'k') ->> a AS item, '{"k": {"x": "y"}}' ->> 'k' AS part FROM t;
+
+SELECT a, ('{"x": 1, "y": [2]}' -> c) AS part FROM t WHERE ('{"x": true}' ->> c) = 'true' OR a > 1;
+
+SELECT a, x FROM t CROSS JOIN UNNEST(ARRAY(a, b, NULL)) AS u (x);
+
+SELECT a, x, n FROM t, UNNEST(ARRAY(b, a)) WITH ORDINALITY AS u (x, n) WHERE x > 0;
+
+SELECT a, UNNEST(ARRAY(a, b)) AS x FROM t WHERE b > 0;
+
+SELECT x, COUNT(*) AS n FROM (SELECT a, x FROM t CROSS JOIN UNNEST(ARRAY(a, a)) AS w (x)) AS d GROUP BY x;
+
+SELECT c, p FROM t LEFT JOIN UNNEST(CASE WHEN a > 1 THEN ARRAY(a, b) END) AS w (p) ON TRUE;
+
+SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u JOIN v ON u.y = v.k AND u.x = t.a);
+
+SELECT a, (SELECT MAX(v.w) FROM u JOIN v ON u.y = v.k AND u.x < t.a AND v.w > t.b WHERE u.s = t.c) AS m FROM t;
+
+SELECT a FROM t WHERE b NOT IN (SELECT v.w FROM v JOIN u ON v.k = t.a LEFT JOIN v AS z ON z.k = u.x WHERE v.w IS NOT NULL);

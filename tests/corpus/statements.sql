@@ -405,6 +405,32 @@ SELECT STDDEV(price), VARIANCE(price), COLLECT_LIST(price), COLLECT_SET(channel)
 
 SELECT SUM(price) / COUNT(*) + 1 AS about FROM bids [RANGE 1 HOUR] GROUP BY channel;
 
+SELECT a.id, t.tag, t.place FROM auctions [RANGE 1 HOUR] AS a CROSS JOIN UNNEST(a.tags) WITH ORDINALITY AS t (tag, place);
+
+SELECT id, tag FROM auctions, UNNEST(tags) AS tag WHERE tag <> 'old';
+
+SELECT id, tag FROM auctions [NOW] LEFT JOIN UNNEST(tags) AS t (tag) ON TRUE;
+
+SELECT a.id, p.name FROM auctions [NOW] AS a JOIN UNNEST(a.tags) AS t (tag) ON t.tag <> a.item JOIN people [RANGE 1 HOUR] AS p ON p.id = a.seller WHERE t.tag > 'a';
+
+SELECT id, word FROM auctions [NOW] LATERAL VIEW OUTER EXPLODE(SPLIT(item, ' ')) w AS word;
+
+SELECT id, EXPLODE(tags) AS tag, at FROM auctions;
+
+SELECT tag, COUNT(*) AS n FROM (SELECT tag, at FROM auctions, LATERAL UNNEST(tags) AS t (tag)) [RANGE 1 HOUR] AS d GROUP BY tag;
+
+SELECT name, n FROM UNNEST(ARRAY(STRUCT('a' AS name, 1 AS n))) AS t (name, n);
+
+SELECT channel, x FROM (SELECT channel, COLLECT(price) AS prices FROM bids [RANGE 1 HOUR] GROUP BY channel) AS g, UNNEST(prices) AS p (x);
+
+SELECT auction, line ->> 'sku' AS sku FROM bids [NOW] CROSS JOIN UNNEST(JSON_ITEMS(channel -> 'lines')) AS l (line);
+
+SELECT channel -> 'lines' -> 0 ->> 'sku' AS sku, (channel ->> 'n')::INT + 1 AS n, channel -> -1 AS last FROM bids [RANGE 1 HOUR] WHERE channel ->> 'kind' = 'web' OR channel -> (LOWER('A')) ->> 'b' || 'c' = 'xc';
+
+SELECT auction, JSON_VALUE(channel, '$.price' RETURNING DOUBLE NULL ON EMPTY NULL ON ERROR) AS price, JSON_QUERY(channel, '$.lines') AS lines FROM bids WHERE JSON_EXISTS(channel, '$.price');
+
+SELECT FROM_JSON(channel, 'a INT, b STRUCT<c: STRING, d: ARRAY<INT>>') AS parts, FROM_JSON(channel, 'ARRAY<INT>') AS numbers, GET_JSON_OBJECT(channel, '$["a b"][0]') AS x FROM bids [RANGE 1 HOUR];
+
 SELECT COUNT(*) AS n FROM bids [RANGE 1 HOUR] HAVING COUNT(*) > 10;
 
 -- OVER
@@ -541,6 +567,8 @@ CREATE VIEW v2 (a, p) AS SELECT auction, price FROM bids;
 
 CREATE VIEW v3 (auction, at, PROGRESS FOR at) AS SELECT auction, at FROM bids;
 
+CREATE VIEW v3k (auction) KEEP CHANGES 30 DAYS AS SELECT auction FROM bids;
+
 CREATE VIEW v4 (PROGRESS FOR at, PROGRESS FOR seen) AS SELECT * FROM bids;
 
 CREATE OR REPLACE VIEW v5 AS ISTREAM(SELECT auction, MAX(price) AS top FROM bids [FIXED 1 HOUR] GROUP BY auction);
@@ -586,3 +614,67 @@ DROP STREAM s1;
 DROP TABLE IF EXISTS t1;
 
 DROP VIEW `v 7`;
+
+-- NOW()
+
+SELECT auction, price FROM bids WHERE at > NOW() - INTERVAL '5' MINUTES;
+
+SELECT auction, COUNT(*) AS n FROM bids WHERE NOW() < at + INTERVAL 1 HOUR AND price > 10 GROUP BY auction;
+
+SELECT id FROM auctions WHERE NOW() BETWEEN at AND expires;
+
+SELECT auction FROM bids [RANGE 1 HOUR] WHERE price > 100 OR at > CURRENT_TIMESTAMP - INTERVAL 1 MINUTE;
+
+SELECT auction FROM bids [RANGE 1 HOUR] WHERE NOT (NOW() - at < INTERVAL 5 MINUTES);
+
+SELECT auction, CASE WHEN NOW() < at + INTERVAL 5 MINUTES THEN 'fresh' ELSE 'old' END AS state FROM bids [RANGE 1 HOUR];
+
+SELECT auction, COUNT(*) AS n, COUNT(*) FILTER (WHERE at > NOW() - INTERVAL 1 MINUTE) AS last_minute FROM bids [RANGE 1 HOUR] GROUP BY auction;
+
+SELECT at > NOW() - INTERVAL 1 MINUTE AS fresh, SUM(CASE WHEN seen < NOW() THEN 1 ELSE 2 END) AS n FROM bids [RANGE 1 HOUR] GROUP BY at > NOW() - INTERVAL 1 MINUTE;
+
+SELECT auction, MAX(at) AS last FROM bids [RANGE 1 DAY] GROUP BY auction HAVING MAX(at) < NOW() - INTERVAL 1 HOUR;
+
+SELECT name FROM sellers WHERE at > NOW() - INTERVAL 7 DAYS;
+
+SELECT a.id, b.price FROM auctions AS a JOIN bids AS b ON b.auction = a.id AND b.at > NOW() - INTERVAL 1 HOUR WHERE a.at > NOW() - INTERVAL 1 DAY;
+
+SELECT a.id, b.price FROM auctions [RANGE 1 DAY] AS a LEFT JOIN bids [RANGE 1 DAY] AS b ON b.auction = a.id AND b.at > NOW() - INTERVAL 1 HOUR;
+
+SELECT a.id FROM auctions [RANGE 1 DAY] AS a WHERE NOT EXISTS (SELECT 1 FROM bids AS b WHERE b.auction = a.id AND b.at > NOW() - INTERVAL 1 HOUR);
+
+SELECT auction FROM bids WHERE UNIX_SECONDS(NOW()) < UNIX_SECONDS(at) + 60 AND CURRENT_DATE = CAST(at AS DATE);
+
+-- rows that say when they are valid
+
+SELECT COUNT(*) AS n FROM bids [VALID FROM at TO at + INTERVAL 10 MINUTES];
+
+SELECT auction, COUNT(*) AS n FROM bids [VALID FROM at + INTERVAL 1 MINUTE TO seen] AS b GROUP BY auction;
+
+SELECT id FROM auctions [VALID TO expires] WHERE NOW() > at + INTERVAL 1 MINUTE;
+
+SELECT v.id FROM (SELECT id, at, expires FROM auctions WHERE category = 3) [VALID FROM at - INTERVAL 1 HOUR TO LEAST(expires, at + INTERVAL 1 DAY) ON at] AS v;
+
+SELECT b.price FROM bids [ALWAYS] AS b;
+
+-- tables at the time of a fact
+
+SELECT b.price, s.name FROM bids AS b JOIN sellers FOR SYSTEM_TIME AS OF b.at AS s ON s.id = b.bidder;
+
+SELECT b.auction, b.price, s.name FROM bids AS b LEFT JOIN sellers FOR SYSTEM_TIME AS OF b.at AS s ON s.id = b.bidder EMIT FINAL;
+
+SELECT s.name, COUNT(*) AS n FROM bids [RANGE 1 HOUR] AS b JOIN sellers FOR SYSTEM_TIME AS OF b.at AS s ON s.id = b.bidder GROUP BY s.name;
+
+SELECT p.id, s.name FROM people AS p JOIN sellers FOR SYSTEM_TIME AS OF p.at AS s USING (id) JOIN categories FOR SYSTEM_TIME AS OF p.at AS c ON c.name = s.state;
+
+SELECT b.price, a.item FROM bids [RANGE 1 HOUR] AS b ASOF JOIN auctions [RANGE 1 HOUR] AS a USING (at);
+
+-- grids that are moved
+
+SELECT window_start, COUNT(*) AS n FROM TUMBLE(bids, at, 1 DAY OFFSET 6 HOURS) GROUP BY window_start, window_end;
+
+SELECT window_end, COUNT(*) AS n FROM HOP(bids, at, 1 HOUR, 1 DAY, 15 MINUTES) GROUP BY window_start, window_end;
+
+SELECT window_end, SUM(price) AS total FROM CUMULATE(bids, at, 1 HOUR, 1 DAY OFFSET 30 MINUTES) GROUP BY window_start, window_end EMIT FINAL;
+
+SELECT TUMBLE_START(at, INTERVAL 1 DAY, INTERVAL 6 HOURS) AS began, COUNT(*) AS n FROM bids GROUP BY TUMBLE(at, INTERVAL 1 DAY, INTERVAL 6 HOURS);

@@ -5,8 +5,8 @@ otherwise and what is avoided.  Where the two dialects differ, these rules hold.
 
 Spelt otherwise for DuckDB
     `name` is "name"; LEFT SEMI JOIN and LEFT ANTI JOIN have no LEFT; DIV is //; <=> is
-    IS NOT DISTINCT FROM; * EXCEPT is * EXCLUDE.  NULLs are first ascending and last descending
-    there too, by a setting.
+    IS NOT DISTINCT FROM; * EXCEPT is * EXCLUDE; ARRAY(...) is LIST_VALUE(...).
+    NULLs are first ascending and last descending there too, by a setting.
 
 Avoided, because both are right in their own way
     - Columns of `*` over a join with USING: the named columns are first here, and stay in place
@@ -32,6 +32,8 @@ Avoided, because both are right in their own way
     - A number in parentheses in ORDER BY, and an expression of constants in GROUP BY: constants
       here, positions there.
     - A source that has the name of a column: source.name is a field of the column there.
+    - ASOF JOIN with right rows that are equally near: any of them there.
+    - STRING_AGG is ordered by what it joins: of equal keys any order there.
     - IN with several columns that depends on the query around: not there.
 
 Not in the language here, and so never written
@@ -95,6 +97,7 @@ _SPELT = (
     (" DIV ", " // "),
     ("<=>", "IS NOT DISTINCT FROM"),
     ("* EXCEPT (", "* EXCLUDE ("),
+    ("ARRAY(", "LIST_VALUE("),
 )
 
 
@@ -365,6 +368,11 @@ class Expressions(Choices):
                 )()
             case "bool":
                 text = f"{self.one('BOOL_AND', 'BOOL_OR')}({part()})"
+            case "text" if self.maybe(0.3):
+                # Equal texts are equal wherever they stand.
+                order = self.one("", " DESC", " NULLS LAST")
+                item = part()
+                text = f"STRING_AGG({item}, '{self.one('-', '', ', ')}' ORDER BY {item}{order})"
             case _:
                 text = f"{extreme}({part()})"
         if self.maybe(0.2):
@@ -763,7 +771,7 @@ class Writer(Sources):
         return Shape(f"{text}{order}", tuple((item.name, item.kind) for item in items))
 
     def form(self) -> Shape:
-        """QUALIFY, WINDOW, DISTINCT ON or grouping sets, on one table."""
+        """QUALIFY, WINDOW, DISTINCT ON, grouping sets, UNNEST or ASOF, on one table."""
         table = self.one(*TABLES)
         kinds = {f"`{name}`": _KIND[of] for name, of in TABLES[table].items()}
         columns = tuple(Column(name.strip("`"), kind, table) for name, kind in kinds.items())
@@ -772,9 +780,15 @@ class Writer(Sources):
         where = f" WHERE {self.condition(level, 1)}" if self.maybe(0.3) else ""
         where = f" WHERE {self.quantified(columns)}" if self.maybe(0.3) else where
         rest = f"FROM {table}{where}"
-        return self.one(self.qualified, self.qualified, self.distinct_on, self.sets, self.sets)(
-            rest, keys, kinds, level
-        )
+        return self.one(
+            self.qualified,
+            self.qualified,
+            self.distinct_on,
+            self.sets,
+            self.sets,
+            self.unnested,
+            self.nearest,
+        )(rest, keys, kinds, level)
 
     def quantified(self, columns: tuple[Column, ...]) -> str:
         """A comparison with ANY or ALL of a subquery, that may depend on the query around."""
@@ -862,6 +876,51 @@ class Writer(Sources):
         text = f"SELECT {self.one('', '', 'DISTINCT ')}{_listed(items)} {rest} GROUP BY {by}"
         pairs = tuple((item.name, item.kind) for item in items)
         return Shape(f"{text}{having if self.maybe(0.3) else ''}", pairs)
+
+    def unnested(self, rest: str, keys: list[str], kinds: dict[str, str], level: Level) -> Shape:
+        """The items of an array beside each row, some of them columns of the row."""
+        kind = self.one(*kinds.values())
+        items = [self.expression(kind, level, 1) for _ in range(self.one(1, 2, 3))]
+        listed = ", ".join(f"CAST({item} AS {_CASTS[kind]})" for item in items)
+        array = f"UNNEST(ARRAY({listed}))"
+        source, where, conditions = rest.partition(" WHERE ")
+        sources = f"{source}{self.one(', ', ' CROSS JOIN ')}{array} AS z (n)"
+        if where and self.maybe(0.5):
+            conditions += f" AND z.n {self.one(*_COMPARED)} {self.literal(kind)}"
+        if self.maybe(0.4):
+            made = self.one("COUNT(*)", "COUNT(DISTINCT z.n)", f"MAX({self.one(*kinds)})")
+            text = f"SELECT z.n AS o, {made} AS m {sources}{where}{conditions} GROUP BY z.n"
+            return Shape(text, (("o", kind),))
+        shown = self.dice.sample(list(kinds), self.one(1, 2))
+        columns = ", ".join(f"{name} AS o{i}" for i, name in enumerate(shown))
+        distinct = self.one("", "", "DISTINCT ")
+        text = f"SELECT {distinct}{columns}, z.n AS o {sources}{where}{conditions}"
+        return Shape(text, (*((f"o{i}", kinds[name]) for i, name in enumerate(shown)), ("o", kind)))
+
+    def nearest(self, rest: str, keys: list[str], kinds: dict[str, str], level: Level) -> Shape:
+        """ASOF JOIN with the rows of another table, of which no two are equally near."""
+        table = level.columns[0].source
+        ordered = [name for name, kind in kinds.items() if kind in (INT, NUM, REAL, DATE)]
+        mine = self.one(*ordered)
+        pairs = [
+            (key, other, f"`{its}`", f"`{near}`")
+            for key, kind in kinds.items()
+            for other, columns in TABLES.items()
+            for its, of in columns.items()
+            for near, at in columns.items()
+            if _KIND[of] == kind and _KIND[at] == kinds[mine] and its != near
+        ]
+        if not pairs:
+            return self.sets(rest, keys, kinds, level)
+        key, other, its, near = self.one(*pairs)
+        right = f"(SELECT {its} AS rk, {near} AS rt, COUNT(*) AS rn FROM {other} GROUP BY 1, 2)"
+        side = self.one("ASOF JOIN", "ASOF LEFT JOIN")
+        match = f"{table}.{mine} {self.one('>=', '>', '<=', '<')} z.rt"
+        source, where, conditions = rest.partition(" WHERE ")
+        join = f"{source} {side} {right} AS z ON {table}.{key} = z.rk AND {match}"
+        text = f"SELECT {table}.{key} AS o, {table}.{mine} AS l, z.rt AS r, z.rn AS n {join}"
+        shown = (("o", kinds[key]), ("l", kinds[mine]), ("r", kinds[mine]), ("n", INT))
+        return Shape(f"{text}{where}{conditions}", shown)
 
     def single(self, kinds: tuple[str, ...] | None) -> Shape:
         """SELECT without FROM."""
@@ -1090,7 +1149,7 @@ def _listed(items: list[Item]) -> str:
     return ", ".join(f"{item.text} AS `{item.name}`" if item.named else item.text for item in items)
 
 
-_AGGREGATES = ("COUNT(", "SUM(", "MIN(", "MAX(", "AVG(", "BOOL_")
+_AGGREGATES = ("COUNT(", "SUM(", "MIN(", "MAX(", "AVG(", "BOOL_", "STRING_AGG(")
 
 
 def _aggregated(text: str) -> bool:

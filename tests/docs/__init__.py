@@ -26,7 +26,7 @@ from typing import Any
 from ebbtide.analysis import check
 from ebbtide.core.time import instant
 from ebbtide.errors import EbbtideError
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.reference import evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
@@ -172,10 +172,10 @@ def _bound(block: Block, catalog: Catalog) -> Catalog:
         if isinstance(bound, Declared):
             catalog = bound.catalog
         for query in _queries([bound]):
-            check(optimise(query.plan), query.emit, query.allow_unbounded)
+            check(prepared(query.plan, query.on_error).plan, query.emit, query.allow_unbounded)
             if block.error is not None:
                 # What only data can show: there are none but those that the query itself has.
-                list(evaluate(query.plan, {}, instant(0)))
+                list(evaluate(query.plan, {}, instant(0), query.on_error))
     return catalog
 
 

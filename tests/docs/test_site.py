@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from docs import PAGES, ROOT
+from docs.scripts import script
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
@@ -27,3 +28,18 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         if "fonts.googleapis" in path.read_text(encoding="utf-8")
     ]
     assert fetched == []
+    home = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert 'data-md-color-scheme="slate"' in home
+    assert 'src="explanation/drawings/home.svg"' in home
+    language = (tmp_path / "reference/language.html").read_text(encoding="utf-8")
+    assert '<span class="k">PROGRESS</span>' in language
+
+
+def test_the_words_of_the_language_are_coloured() -> None:
+    lexer = script("site_hooks").EbbtideLexer()
+    text = "CREATE STREAM s (at TIMESTAMP, PROGRESS FOR at AS at) RETAIN 1 DAY"
+    words = {value: str(token) for token, value in lexer.get_tokens(text)}
+    for word in ("STREAM", "PROGRESS", "RETAIN", "DAY"):
+        assert words[word] == "Token.Keyword"
+    assert words["TIMESTAMP"] == "Token.Keyword.Type"
+    assert words["at"] == "Token.Name"

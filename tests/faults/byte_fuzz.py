@@ -36,6 +36,7 @@ from ebbtide.engine.state_report import holdings
 from ebbtide.errors import EbbtideError
 from ebbtide.sinks.memory import Memory
 from ebbtide.state.store import forget_all
+from ebbtide.store import compaction
 from ebbtide.store.readers import unused
 
 SCRIPT = """
@@ -342,7 +343,8 @@ def copied(model: Path, place: Path) -> None:
 
 
 def run(count: int, seed: int, directory: str) -> Figures:
-    """Makes trials, each from its own seed."""
+    """Makes trials, each from its own seed; the first steps are compacted."""
+    compaction.LOOSE = compaction.FAN_IN = 2
     model, place = Path(directory, "model"), Path(directory, "place")
     before = made(str(model))
     copied(model, place)

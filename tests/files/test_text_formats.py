@@ -34,7 +34,7 @@ SMALL = Schema((Column("a", BIGINT), Column("s", STRING), Column("at", TIMESTAMP
 
 
 def reader(format_: str, schema: Schema, **options: str) -> FileReader:
-    assert reads(format_, schema, options)
+    assert reads(format_, schema, options, False)
     return HowToRead(format_, "UTC", tuple(options.items())).reader(schema)
 
 
@@ -219,15 +219,15 @@ def test_packed_files_are_unpacked(tmp_path: Path) -> None:
 
 def test_options_that_only_spark_knows_are_left_to_it() -> None:
     def unknown() -> Iterator[bool]:
-        yield reads("csv", SMALL, {"multiLine": "true"})
-        yield reads("csv", SMALL, {"sep": "ab"})
-        yield reads("csv", SMALL, {"encoding": "latin-1"})
-        yield reads("csv", Schema((Column("a", ArrayType(BIGINT)),)), {})
-        yield reads("json", SMALL, {"allowComments": "true"})
-        yield reads("xml", SMALL, {})
+        yield reads("csv", SMALL, {"multiLine": "true"}, False)
+        yield reads("csv", SMALL, {"sep": "ab"}, False)
+        yield reads("csv", SMALL, {"encoding": "latin-1"}, False)
+        yield reads("csv", Schema((Column("a", ArrayType(BIGINT)),)), {}, False)
+        yield reads("json", SMALL, {"allowComments": "true"}, False)
+        yield reads("xml", SMALL, {}, False)
 
     assert not any(unknown())
-    assert reads("csv", SMALL, {"MAXFILESPERTRIGGER": "1", "Sep": "|"})
+    assert reads("csv", SMALL, {"MAXFILESPERTRIGGER": "1", "Sep": "|"}, False)
     assert read(reader("csv", SMALL, Header="false", Sep="|"), "1|a,b|2026-01-01 12:00:00") == [
         (1, "a,b", NOON, None)
     ]

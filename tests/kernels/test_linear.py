@@ -33,8 +33,12 @@ WINDOWS = [
     logical.Fixed(4),
     logical.Now(),
     logical.Unbounded(),
+    logical.Always(),
 ]
 FUNCTIONS = [
+    (logical.Tumble(FACTS.node, "at", 5, 2), Tumble(1, 5, 2)),
+    (logical.Hop(FACTS.node, "at", 2, 5, 1), Hop(1, 2, 5, 1)),
+    (logical.Cumulate(FACTS.node, "at", 2, 6, 5), Cumulate(1, 2, 6, 5)),
     (logical.Tumble(FACTS.node, "at", 5), Tumble(1, 5)),
     (logical.Hop(FACTS.node, "at", 2, 5), Hop(1, 2, 5)),
     (logical.Hop(FACTS.node, "at", 5, 2), Hop(1, 5, 2)),

@@ -6,6 +6,7 @@ from typing import Any
 from ebbtide.algebra import (
     And,
     Arithmetic,
+    Call,
     Case,
     Comparison,
     Expression,
@@ -93,6 +94,9 @@ def scalar(node: Expression, schema: Schema, left: int | None = None) -> str:
             return f"({at(node.operand)} IN ({', '.join(map(at, node.options))}))"
         case Case(branches=((condition, value),)):
             return f"(CASE WHEN {at(condition)} THEN {at(value)} ELSE {at(node.otherwise)} END)"
+        case Call(name="ARRAY"):
+            items = ", ".join(map(at, node.arguments))
+            return f"CAST([{items}] AS {type_name(node.type)})"
         case FloorTo():
             time, grid = at(node.operand), node.grid_us
             return f"({time} - (({time} % {grid}) + {grid}) % {grid})"

@@ -31,6 +31,7 @@ from ebbtide.algebra import (
     StrictDifference,
     TopN,
     UnionAll,
+    Unnest,
     Values,
     View,
 )
@@ -75,6 +76,8 @@ def query(node: Relation, tables: dict[str, str]) -> str:
         case Map():
             terms = [scalar(named.expression, node.input.schema) for named in node.columns]
             return f"SELECT {listed(terms)} FROM {below[0]} l"
+        case Unnest():
+            return _unnest(node, below[0])
         case Distinct():
             return f"SELECT DISTINCT * FROM {below[0]}"
         case Aggregate():
@@ -103,6 +106,15 @@ def query(node: Relation, tables: dict[str, str]) -> str:
             return f"({below[0]} EXCEPT ALL {below[1]}) UNION ALL {below[1]}"
         case _:
             raise Unjudged(type(node).__name__)
+
+
+def _unnest(node: Unnest, below: str) -> str:
+    array = scalar(node.array, node.input.schema)
+    row = [f"l.c{i}" for i in range(len(node.input.schema))]
+    items = f"(SELECT UNNEST({array}) AS item, UNNEST(RANGE(1, LEN({array}) + 1)) AS place) u"
+    shown = [*row, "u.item", *([] if node.place is None else ["u.place"])]
+    join = f"LEFT JOIN LATERAL {items} ON TRUE" if node.pads else f"CROSS JOIN LATERAL {items}"
+    return f"SELECT {listed(shown)} FROM {below} l {join}"
 
 
 def _pair(node: Any) -> str:

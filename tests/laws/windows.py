@@ -10,6 +10,7 @@ from collections import Counter
 from hypothesis import strategies as st
 
 from ebbtide.algebra import (
+    Always,
     Comparison,
     Cumulate,
     Filter,
@@ -46,6 +47,7 @@ TIMED: dict[str, WindowSpec] = {
     "[FIXED 5]": Fixed(5),
     "[NOW]": Now(),
     "[UNBOUNDED]": Unbounded(),
+    "[ALWAYS]": Always(),
 }
 
 STREAM, STREAMS = worlds("", "s"), worlds("", "sr")
@@ -170,6 +172,8 @@ def shown(spec: WindowSpec, rows: list[Row], t: int) -> list[Row]:
             return [row for row in rows if row[AT] == t]
         case Unbounded():
             return [row for row in rows if row[AT] <= t]
+        case Always():
+            return rows
         case Sessions(gap_us=gap, partition_by=names):
             at = [FACT.position(name) for name in names]
             alike = {row: [r for r in rows if all(r[i] == row[i] for i in at)] for row in rows}

@@ -458,7 +458,7 @@ WINDOWS = [
     Mistake(
         "a fact at the start of a section is in the one before",
         "kernels.windows.tumble:floor_to",
-        given(lambda ts, size: [ts - 1, size]),
+        given(lambda ts, size, offset: [ts - 1, size, offset]),
         "in windows",
     ),
     Mistake(

@@ -28,12 +28,14 @@ def not_strict(compute: Any) -> Any:
 def as_before(original: Any) -> Any:
     """A step that nothing came to describes the state before it."""
 
-    def description(self: Any, job: Any, inputs: Any, before: Any, result: Any) -> Any:
-        idle = not sum(table.num_rows for table in inputs)
-        left = replace(result, areas=before) if idle else result
-        return original(self, job, inputs, before, left)
+    def step(self: Any, inputs: Any, times: Any) -> Any:
+        before = self.areas
+        changes = original(self, inputs, times)
+        if not self.rows_in:
+            self.areas = before
+        return changes
 
-    return description
+    return step
 
 
 def only_above(original: Any) -> Any:
@@ -187,7 +189,7 @@ FRONTIERS = [
 STEPS = [
     Mistake(
         "a step without rows describes the state before it",
-        "dataflow.shard:Shard._description",
+        "dataflow.shard:OpenOperator.step",
         as_before,
         "slide",
     ),
@@ -213,7 +215,7 @@ STEPS = [
     Mistake(
         "every shard has the group of nothing",
         "dataflow.shard:replace",
-        lambda original: lambda times, owner: times,
+        lambda original: lambda times, owner, step: original(times, step=step),
         "sum of all",
         (SHARDED,),
     ),

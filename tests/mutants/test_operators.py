@@ -224,7 +224,7 @@ MUTANTS = [
     ids=lambda value: value.mistake if isinstance(value, Mutant) else value,
 )
 def test_the_law_notices(mutant: Mutant, law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def operate(node: Any, inputs: tuple[Multiset, ...]) -> Multiset:
+    def operate(node: Any, inputs: tuple[Multiset, ...], *_: Any) -> Multiset:
         arm = mutant.arm if isinstance(node, mutant.operator) else pointwise.operate
         return arm(node, inputs)
 

@@ -112,7 +112,7 @@ def test_a_nearer_row_that_comes_late_takes_the_place_of_another(tmp_path: Path)
         ("ASOF JOIN quotes AS q", ParseError, "missing-condition"),
         ("RIGHT ASOF JOIN quotes AS q ON t.at >= q.at", ParseError, "syntax"),
         ("ASOF FULL JOIN quotes AS q ON t.at >= q.at", ParseError, "syntax"),
-        ("ASOF JOIN quotes AS q USING (at)", ParseError, "syntax"),
+        ("ASOF JOIN quotes AS q MATCH_CONDITION (t.at > q.at) USING (sym)", ParseError, "syntax"),
         ("ASOF JOIN quotes AS q ON t.at >= q.at", TemporalError, "unbounded-state"),
     ],
 )

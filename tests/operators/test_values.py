@@ -20,5 +20,5 @@ def test_given_rows_hold_always_and_as_often_as_given() -> None:
 
 
 def test_a_row_of_other_types_is_refused() -> None:
-    with pytest.raises(BindError, match="is no row of"):
+    with pytest.raises(BindError, match="is not a row of"):
         Values(ROWS, (("a", 1),))

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import HealthCheck, Phase, event, find, given, settings
 from hypothesis import strategies as st
 
 from analysed import World
@@ -26,10 +26,12 @@ from ebbtide.algebra import (
 )
 from ebbtide.core import tree
 from ebbtide.core.change import Change
+from ebbtide.errors import EvaluationError
 from ebbtide.optimizer import RULES, Rule, optimise, written
 from ebbtide.plan_text.plan_tree import plan_tree
-from ebbtide.reference import evaluate
+from ebbtide.reference import errors, evaluate
 from strategies import queries
+from strategies.poison import poisoned
 
 WORLD = World(
     """
@@ -91,6 +93,20 @@ def means_the_same(rule: Rule, case: Case) -> bool:
 @given(case=cases)
 def test_a_plan_means_the_same_before_and_after(rule: Rule, case: Case) -> None:
     assert means_the_same(rule, case)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@tried
+@given(case=cases, data=st.data())
+def test_a_plan_fails_on_the_same_rows_before_and_after(
+    rule: Rule, case: Case, data: st.DataObject
+) -> None:
+    plan, inputs = poisoned(data.draw, case[0]), case[1]
+    try:
+        assert means_the_same(rule, (plan, inputs))
+        assert errors(rule(plan), inputs, NOW) == errors(plan, inputs, NOW)
+    except EvaluationError as error:
+        event(error.code)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -17,7 +17,7 @@ import pytest
 from tests.histories import Fed, declarations_of, is_static, row_by_row, without_refused
 from tests.law import analysed, by_itself, held_to
 
-from corpus import ROOT, statements
+from corpus import NEXMARK_SCRIPT, statements
 from ebbtide.algebra.relation import Relation
 from ebbtide.algebra.window import Rstream
 from ebbtide.compile.lowering import lower
@@ -40,12 +40,11 @@ START = 10_000 * DAY
 AWAY = (0, SECOND, 7 * SECOND, MINUTE, HOUR)
 ON = (SECOND, 20 * SECOND, 10 * MINUTE, 2 * HOUR, 3 * DAY)
 
-NEXMARK = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/q*.sql"))
 SCRIPTS = {
     "statements": ("schema.sql", "statements.sql"),
     "papers": ("papers.sql",),
     "plain": ("plain.sql",),
-    "nexmark": ("nexmark/schema.sql", *NEXMARK),
+    "nexmark": NEXMARK_SCRIPT,
 }
 
 

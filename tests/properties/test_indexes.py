@@ -34,7 +34,7 @@ from ebbtide.compile.pruning import all_reads
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.kernels.sweeps.appearances import steps
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.spark.types import arrow_type
 from ebbtide.state.area import SweepArea
@@ -62,7 +62,7 @@ class Claim:
 
 def claims_of(plan: Relation) -> dict[tuple[str, str], Claim]:
     """The claims about a plan, by the operator and the area at run time."""
-    analysis = analyse(optimise(plan))
+    analysis = analyse(prepared(plan).plan)
     lowered = lower({"q": analysis})
     operators = [o for o in lowered.physical.operators if not o.name.startswith("admission")]
     found = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -23,6 +24,7 @@ from ebbtide.core.admission import (
 )
 from ebbtide.core.admission.refusal import refusal, times_of
 from ebbtide.core.change import Change, consolidate
+from ebbtide.core.codec.encoding import Encoding
 from ebbtide.core.declaration import (
     Declaration,
     Late,
@@ -54,6 +56,21 @@ def table(delay: int, retain: int, life: int | None, sequence: bool) -> Declarat
     )  # fmt: skip
 
 
+def bounded(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A table whose rows say themselves until when they are valid."""
+    return replace(table(delay, retain, life, sequence), until="seen")
+
+
+def bag(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A table without a key, of whose equal rows an end takes one away."""
+    return replace(table(delay, retain, life, sequence), key=("id", "v"), until="seen", bag=True)
+
+
+def committed(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A table that is read from commits of Spark's, in which ends come first."""
+    return replace(table(delay, retain, life, sequence), encoding=Encoding.CHANGE_TYPE)
+
+
 def stream(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
     return StreamDeclaration(
         "s", COLUMNS, ("id",), (Promise("at", delay),), retain, Late.REVISE, append_only=False
@@ -75,6 +92,7 @@ def history(random: Random, declaration: Declaration, steps: int) -> list[list[A
 
 def _arrival(random: Random, op: Op, low: int, place: int) -> Arrival:
     at, seen = (random.randint(max(0, low - back), low + 4) for back in (3, 20))
+    seen = random.choice((seen, at + random.randint(0, 6), None))
     row = (random.randint(0, 5), at, seen, random.choice((None, 0, 1)), random.choice((0.0, 1.5)))
     return Arrival(op, row, place)
 
@@ -115,7 +133,7 @@ def none_is_plain(declaration: Declaration, operations: Any, stored: int, after:
 
 
 @given(
-    make=st.sampled_from((table, stream)),
+    make=st.sampled_from((table, bounded, bag, committed, stream)),
     seed=st.integers(0, 2**32),
     steps=st.integers(1, 6),
     delay=st.integers(0, 4),

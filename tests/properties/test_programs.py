@@ -23,7 +23,7 @@ from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.dataflow.frontiers import parts
 from ebbtide.errors import EvaluationError, UnsupportedError
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.reference import evaluate
 from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED
@@ -36,7 +36,7 @@ VIEWS = st.lists(plans(PROMISED, depth=2, kind=Kind.SNAPSHOT), min_size=2, max_s
 def program(plans: list[Relation]) -> Lowered:
     """Plans as one program, if each of them can run."""
     try:
-        return lower({f"v{i}": analyse(optimise(plan)) for i, plan in enumerate(plans)})
+        return lower({f"v{i}": analyse(prepared(plan).plan) for i, plan in enumerate(plans)})
     except UnsupportedError as error:
         event(f"not built: {error.code}")
         assume(False)

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from corpus import ROOT, statements
+from corpus import NEXMARK_SCRIPT, statements
 from ebbtide.analysis import Analysis, analyse
 from ebbtide.analysis.explain import explained
 from ebbtide.compile.lowering import lower
 from ebbtide.engine.state_report import INPUTS, areas_of, rule_text
 from ebbtide.errors import UnsupportedError
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 
-NEXMARK = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/q*.sql"))
 SCRIPTS = [
     ("schema.sql", "statements.sql"),
     ("papers.sql",),
     ("plain.sql",),
-    ("nexmark/schema.sql", *NEXMARK),
+    NEXMARK_SCRIPT,
 ]
 
 
@@ -35,7 +34,7 @@ def analyses() -> Iterator[Analysis]:
                 case Declared(catalog=later):
                     catalog = later
                 case BoundQuery() as query:
-                    yield analyse(optimise(query.plan), query.emit)
+                    yield analyse(prepared(query.plan, query.on_error).plan, query.emit)
                 case _:
                     pass
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain
 
-from corpus import ROOT, statements
+from corpus import NEXMARK_SCRIPT, statements
 from ebbtide.algebra.combination import (
     Difference,
     Intersection,
@@ -31,7 +31,7 @@ from ebbtide.core.change import Change, consolidate, fact
 from ebbtide.core.time import DAY, HOUR, INF, MINUTE, SECOND
 from ebbtide.core.tree import find
 from ebbtide.core.types import DecimalType, DoubleType, IntegerType, StringType, TimestampType
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.reference import apply, evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
@@ -61,12 +61,11 @@ class Case:
         return max(steps(self.node.relation), default=1)
 
 
-NEXMARK = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/q*.sql"))
 SCRIPTS = [
     ("schema.sql", "statements.sql"),
     ("papers.sql",),
     ("plain.sql",),
-    ("nexmark/schema.sql", *NEXMARK),
+    NEXMARK_SCRIPT,
 ]
 
 
@@ -86,7 +85,7 @@ def cases() -> Iterator[Case]:
 
 def cases_of(text: str, query: BoundQuery) -> Iterator[Case]:
     """The stores of a query."""
-    for node in analyse(optimise(query.plan), query.emit).nodes():
+    for node in analyse(prepared(query.plan, query.on_error).plan, query.emit).nodes():
         if isinstance(node.relation, JUDGED) and all(map(is_linear, node.inputs)):
             yield from (Case(text, node, store) for store in node.stores if is_bounded(store))
 

@@ -71,7 +71,7 @@ def test_a_flipped_bit_of_the_output(location: Path, place: int) -> None:
 def test_a_count_of_rows_that_no_list_can_hold(tmp_path: Path) -> None:
     made(str(tmp_path))
     (query, *_) = Location(str(tmp_path)).queries()
-    (file, *_) = query.view.files(query.view.records()[0])
+    file = query.view.parts()[0].file
     table = pq.ParquetFile(Archive(query.root).path(file)).read()
     place = table.column_names.index(DIFF)
     huge = table.set_column(place, table.schema.field(DIFF), pa.array([1 << 40] * table.num_rows))

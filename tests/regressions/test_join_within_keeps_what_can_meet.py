@@ -25,7 +25,7 @@ def test_a_join_within_five_seconds_keeps_five_seconds_of_rows(tmp_path: Path) -
     engine = Engine(str(tmp_path))
     engine.execute(STREAMS)
     query = engine.query(WITHIN)
-    assert "keep while a.at > progress(u.at) - 5 s" in query.explain()
+    assert "keep while a.at > progress(u.at) - 5 s" in query.explain(verbose=True)
     runner = InProcess(lower({"q": query.analysis}), str(tmp_path / "local"), shards=1)
     pairs = 0
     for second in range(500):

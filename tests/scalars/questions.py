@@ -19,7 +19,7 @@ from ebbtide.core.tree import find
 from ebbtide.core.types import NULL, DecimalType
 from ebbtide.errors import BindError
 from scalars import Fails, T, col
-from scalars.tables import ALL
+from scalars.tables import SHARED
 
 RECORD = Path(__file__).with_name("spark_types.txt")
 REFUSED = "refused"
@@ -128,7 +128,7 @@ def _alike() -> Iterator[Question]:
 def _arguments() -> Iterator[Question]:
     """In one call of each function, each argument in turn is of each type."""
     calls: dict[str, Call] = {}
-    for case in ALL:
+    for case in SHARED:
         if not isinstance(case.expected, Fails):
             for call in find(case.expression, Call):
                 calls.setdefault(call.name, call)

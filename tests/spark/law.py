@@ -21,7 +21,7 @@ from ebbtide.testing import assert_snapshot_equal
 def emitted(query: Query) -> tuple[Change, ...]:
     """All changes that a query has emitted, from its archive; none before its time had come."""
     found: list[Change] = []
-    for record in query.view.records():
+    for record in Journal(query.view.root).entries():
         step = to_changes(query.view.table(record))
         assert all(change.valid_from <= record.nows[query.name] for change in step)
         found += step

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ebbtide import Engine
 from ebbtide.errors import EbbtideError, EvaluationError, SourceError, UnsupportedError
+from ebbtide.spark.workers_python import check_workers_python
 
 SCRIPT = """
 CREATE STREAM bids (auction BIGINT, price BIGINT, at TIMESTAMP,
@@ -50,7 +52,7 @@ def test_a_query_lives_on_in_another_engine(spark: SparkSession, tmp_path: Path)
     assert rows(q.snapshot(at=second(3))) == [(1, 10)]
     assert rows(q.snapshot()) == [(1, 15), (2, 7)]
     assert run.status.version == 0
-    assert run.status.now == 4_000_000
+    assert run.status.now_us == 4_000_000
     assert any(counts.rows_in for counts in run.status.metrics.values())
     run.stop()
     assert not run.status.active
@@ -68,7 +70,8 @@ def test_a_query_lives_on_in_another_engine(spark: SparkSession, tmp_path: Path)
     assert rows(same.snapshot(at=second(7))) == [(1, 15), (2, 8)]
     assert rows(same.snapshot(at=second(11))) == [(1, 5), (2, 8)]
     new = same.changes(since=0)
-    assert new.columns == ["auction", "total", "valid_from", "valid_to", "diff", "step"]
+    times = ["valid_from", "valid_to", "diff", "step", "reason"]
+    assert new.columns == ["auction", "total", *times]
     assert {row.step for row in new.collect()} == {1}
     assert {row.step for row in same.changes().collect()} == {0, 1}
 
@@ -102,6 +105,17 @@ def test_streams_and_tables_of_dataframes(spark: SparkSession, tmp_path: Path) -
     assert refused(engine.feed, "names", [(1, "x")]).code == "not-fed-by-hand"
     run.stop()
 
+    engine.stream("visits", frame, time="at", lateness=timedelta(seconds=5), replace=True)
+    engine.table(
+        "names", spark.createDataFrame([(2, "Cy")], "id BIGINT, name STRING"), replace=True
+    )
+    again = engine.query(q.text, name=q.name, replace=True)
+    run = again.start(trigger={"availableNow": True})
+    assert run.await_termination(120)
+    # A static table is taken once per program, and this is the same program.
+    assert sorted(again.to_pandas()["name"].fillna("-")) == ["-", "Ada"]
+    assert str(run.status).startswith("stopped, after step ")
+
     static = spark.range(1).selectExpr("timestamp_seconds(id) AS at")
     with pytest.raises(SourceError, match="streaming DataFrame"):
         engine.stream("other", static, time="at")
@@ -114,15 +128,17 @@ def test_streams_and_tables_of_dataframes(spark: SparkSession, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("SELECT LAG(auction) OVER (ORDER BY at) AS other FROM bids", "fact-frames"),
+        (
+            "SELECT * FROM SESSION(bids PARTITION BY auction, at, 10 SECONDS) [RANGE 1 HOUR ON at]",
+            "computed-time",
+        ),
     ],
 )
-def test_what_is_not_built_is_refused_when_it_is_started(
+def test_what_is_not_built_is_refused_before_it_is_started(
     spark: SparkSession, tmp_path: Path, text: str, code: str
 ) -> None:
     engine = made(spark, tmp_path)
-    q = engine.query(text)
-    error = refused(q.start)
+    error = refused(engine.query, text)
     assert isinstance(error, UnsupportedError)
     assert error.code == code
     assert error.hint is not None
@@ -130,7 +146,8 @@ def test_what_is_not_built_is_refused_when_it_is_started(
 
 def test_what_data_do_not_allow_is_told_in_our_words(spark: SparkSession, tmp_path: Path) -> None:
     engine = made(spark, tmp_path)
-    share = engine.query("SELECT 10 DIV price AS share FROM bids [RANGE 1 SECOND]", name="share")
+    text = "SELECT 10 DIV price AS share FROM bids [RANGE 1 SECOND]"
+    share = engine.query(text, name="share", on_error="fail")
     share.start()
     engine.feed("bids", [(1, 0, second(0))])
     error = refused(engine.step)
@@ -143,7 +160,7 @@ def test_what_data_do_not_allow_is_told_in_our_words(spark: SparkSession, tmp_pa
 
 def test_an_error_in_a_kernel_names_its_operator(spark: SparkSession, tmp_path: Path) -> None:
     engine = made(spark, tmp_path)
-    engine.query(TOTALS, name="totals").start()
+    engine.query(TOTALS, name="totals", on_error="fail").start()
     engine.feed("bids", [(1, 2**63 - 1, second(0)), (1, 1, second(0))])
     error = refused(engine.step)
     assert isinstance(error, EvaluationError)
@@ -166,3 +183,46 @@ def test_a_query_without_state_uses_all_shards(spark: SparkSession, tmp_path: Pa
     files = (tmp_path / "programs/linear/output/linear").iterdir()
     shards = {file.name.split("-")[0] for file in files}
     assert shards == {"0", "1"}
+
+
+def test_a_dataframe_has_what_sql_can_declare(spark: SparkSession, tmp_path: Path) -> None:
+    source = tmp_path / "prices"
+    source.mkdir()
+    rows = [
+        '{"id": 1, "price": 2.5, "tags": {"b": 1, "a": 2}, "at": "2026-01-01 00:00:00", '
+        '"op": "upsert"}',
+        '{"id": 1, "price": 3.5, "tags": {}, "at": "2026-01-01 00:01:00", "op": "upsert"}',
+        '{"id": 2, "price": 9.0, "tags": null, "at": "2026-01-01 00:01:00", "op": "upsert"}',
+        '{"id": 2, "at": "2026-01-01 00:02:00", "op": "end"}',
+    ]
+    (source / "1.json").write_text("\n".join(rows), encoding="utf-8")
+    columns = "id BIGINT, price FLOAT, tags MAP<STRING, INT>, at TIMESTAMP, op STRING"
+    frame = spark.readStream.schema(columns).json(str(source))
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.table("prices", frame, key="id", time="at", op="op", lateness="1s", idle="1 hour")
+    q = engine.query("SELECT id, price, tags FROM prices", name="prices_now")
+    run = q.start(trigger={"availableNow": True})
+    assert run.await_termination(120)
+    run.stop()
+    first = q.snapshot(at="2026-01-01 00:00:30").collect()
+    assert [(r.id, r.price, [tuple(t) for t in r.tags]) for r in first] == [
+        (1, 2.5, [("a", 2), ("b", 1)])
+    ]
+    assert [r.id for r in q.snapshot(at="2026-01-01 00:02:00").collect()] == [1]
+
+
+def test_workers_run_the_python_of_this_program(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = spark.sparkContext
+    right = context.pythonExec
+    monkeypatch.setattr(context, "pythonExec", "/no/such/python")
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    check_workers_python(spark)
+    assert context.pythonExec == sys.executable
+    context.pythonExec = "/no/such/python"
+    monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python")
+    with pytest.raises(EbbtideError, match="missing-package") as caught:
+        check_workers_python(spark)
+    assert sys.executable in (caught.value.hint or "")
+    context.pythonExec = right

@@ -78,8 +78,8 @@ def test_a_run_is_stopped_and_taken_up_again(tmp_path: Path) -> None:
     assert second.code == 0, second.err
     assert second.out.strip() == said_by_the_page("run").strip()
     lines = second.err.splitlines()
-    assert lines[0] == "Starting Spark ..."
-    assert all("means: step " in line for line in lines[1:]), second.err
+    assert lines[:2] == ["Starting Spark ...", "Starting the program ..."]
+    assert all("means: step " in line for line in lines[2:]), second.err
     assert "in traffic 4 rows" in lines[-1]
     assert "late 1  unused 1" in lines[-1]
     # What was answered is there for whoever asks later, and Spark's words are in its log.

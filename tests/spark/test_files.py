@@ -229,7 +229,9 @@ def test_a_file_that_goes_before_its_step_is_missed(spark: SparkSession, tmp_pat
         CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
           FROM FILES '{tmp_path}/s' FORMAT json;""")
     put(tmp_path / "s", 0, as_json(["a", "at"], rows))
-    query = engine.query("SELECT 1 DIV (a - 1) AS x FROM s [RANGE 1 HOUR]", "files_gone")
+    query = engine.query(
+        "SELECT 1 DIV (a - 1) AS x FROM s [RANGE 1 HOUR] ON ERROR FAIL", "files_gone"
+    )
     with pytest.raises(EbbtideError, match="division-by-zero"):
         query.start().process_all_available()
     (tmp_path / "s/000000").unlink()

@@ -21,9 +21,10 @@ from ebbtide.analysis import When, analyse
 from ebbtide.config import Config
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.sql.bound import BoundQuery
 from ebbtide.state.batch import to_changes
+from ebbtide.store.journal import Journal
 from strategies.arrivals import PROMISED
 from strategies.plans import plans
 from strategies.timed import timed_plans
@@ -35,7 +36,7 @@ STEPS = 4
 
 def is_final(plan: Relation) -> bool:
     """Whether the engine runs a plan, and its rows are final at some time."""
-    return is_wanted(plan) and analyse(optimise(plan)).verdict.finality.when is not When.NEVER
+    return is_wanted(plan) and analyse(prepared(plan).plan).verdict.finality.when is not When.NEVER
 
 
 SEVERAL = st.lists(
@@ -92,7 +93,7 @@ def test_random_plans(
             oracle.take(fed)
             engine.step()
             for query, so_far in zip(queries, told, strict=True):
-                (record,) = query.view.records()[number:]
+                (record,) = Journal(query.view.root).entries(number - 1)
                 emit = query.bound.emit
                 so_far.take(to_changes(query.view.table(record)), emit, late)
                 now = record.nows[query.name]
@@ -121,7 +122,7 @@ def test_what_dataframes_show(spark: SparkSession, tmp_path: Path) -> None:
     engine.step()
     engine.feed("readings", [("a", f"{day} 09:00:20")])
     engine.step()
-    assert final.changes().columns[-3:] == ["diff", "step", "revision"]
+    assert final.changes().columns[-4:] == ["diff", "step", "revision", "reason"]
     shown = final.changes().select("room", "n", "diff", "step", "revision").collect()
     assert sorted(map(tuple, shown)) == [
         ("a", 1, -1, 1, True),

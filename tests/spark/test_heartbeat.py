@@ -57,7 +57,7 @@ def test_an_idle_source_does_not_hold_up_the_other(spark: SparkSession, tmp_path
     # The clock alone moves r on, to 20 seconds behind it: what has ended by then can go.
     clock.set(instant("1970-01-01 00:01:10"))
     run.process_all_available()
-    assert run.status.now == 49 * SECOND - 1
+    assert run.status.now_us == 49 * SECOND - 1
     assert run.status.metrics[name].rows_stored == 0
     assert sum(step.operators[name].rows_expired for step in run.metrics()) == 3
     engine.stop()
@@ -74,7 +74,7 @@ def test_now_follows_the_clock(spark: SparkSession, tmp_path: Path) -> None:
     steps = run.status.version
     clock.set(15 * SECOND)
     run.process_all_available()
-    assert run.status.now == 15 * SECOND
+    assert run.status.now_us == 15 * SECOND
     assert [row.a for row in query.snapshot(at=15 * SECOND - 1).collect()] == [1]
     assert values(query) == []
     assert steps is not None

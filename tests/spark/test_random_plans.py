@@ -34,7 +34,7 @@ from ebbtide.dataflow.step import Stepper
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import UnsupportedError
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 from strategies.arrivals import PROMISED
@@ -107,7 +107,7 @@ class Planned(Query):
 def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs the plan, with a kernel or more, but not too many."""
     try:
-        return 0 < len(lower({"q": analyse(optimise(plan))}).nodes) <= OPERATORS
+        return 0 < len(lower({"q": analyse(prepared(plan).plan)}).nodes) <= OPERATORS
     except UnsupportedError:
         return False
 

@@ -21,7 +21,7 @@ from ebbtide.reference.scalar import evaluate
 from scalars import ROW, Case, Fails, T, col
 from scalars.questions import REFUSED, recorded, type_name
 from scalars.spark import make_view, type_or_refusal, types, values
-from scalars.tables import ALL
+from scalars.tables import SHARED
 
 pytestmark = pytest.mark.jvm
 
@@ -36,8 +36,8 @@ CONDITIONS = {
     "out-of-bounds": "INVALID_ARRAY_INDEX INVALID_ARRAY_INDEX_IN_ELEMENT_AT INVALID_INDEX_OF_ZERO",
 }
 
-SOUND = [case for case in ALL if not isinstance(case.expected, Fails)]
-FAILING = [case for case in ALL if isinstance(case.expected, Fails)]
+SOUND = [case for case in SHARED if not isinstance(case.expected, Fails)]
+FAILING = [case for case in SHARED if isinstance(case.expected, Fails)]
 TAKEN = [text for text, answer in recorded().items() if answer != REFUSED]
 VALUES_AT_ONCE, TYPES_AT_ONCE, REFUSALS = 60, 300, 40
 

@@ -19,7 +19,9 @@ from ebbtide.algebra.expression import (
     COMPARISONS,
     And,
     Arithmetic,
+    Call,
     Case,
+    CeilTo,
     Comparison,
     Expression,
     FloorTo,
@@ -29,6 +31,7 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
     Ref,
+    SnapshotTime,
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, BOOLEAN, INTERVAL, TIMESTAMP, ArrayType, StructType, Type
@@ -100,6 +103,47 @@ def predicate_from(draw: st.DrawFn, schema: Schema, depth: int = 1) -> Expressio
         left_column, right_column = choose(draw, pairs)
         return Comparison(choose(draw, COMPARISONS), Ref(left_column), Ref(right_column))
     return _on_column(draw, choose(draw, schema.columns))
+
+
+def now_predicate_from(draw: st.DrawFn, schema: Schema, depth: int = 2) -> Expression:
+    """A condition on a row in which NOW() stands, or may stand."""
+    form = draw(_index(8 if depth > 0 else 4))
+    if form < 4:
+        return _compared_with_now(draw, schema)
+    if form == 4:
+        return Not(now_predicate_from(draw, schema, depth - 1))
+    if form == 5:
+        condition = predicate_from(draw, schema, 0)
+        first = now_predicate_from(draw, schema, depth - 1)
+        return Case(((condition, first),), now_predicate_from(draw, schema, depth - 1))
+    left = now_predicate_from(draw, schema, depth - 1)
+    other = predicate_from if form == 6 else now_predicate_from
+    return choose(draw, [And, Or])(left, other(draw, schema, depth - 1))
+
+
+def _compared_with_now(draw: st.DrawFn, schema: Schema) -> Expression:
+    """NOW(), moved or rounded, compared with a time."""
+    now: Expression = SnapshotTime()
+    length = Literal(draw(_index(12)) - 4, INTERVAL)
+    time = expression_from(draw, schema, TIMESTAMP, 0)
+    op = choose(draw, COMPARISONS)
+    match draw(_index(8)):
+        case 0:
+            return Comparison(op, Arithmetic("-", now, time), length)
+        case 1:
+            return Comparison(op, Arithmetic("-", time, now), length)
+        case 2:
+            return Comparison(op, FloorTo(now, choose(draw, [2, 5])), time)
+        case 3:
+            return Comparison(op, Arithmetic("+", time, length), CeilTo(now, 3))
+        case 4:
+            return Comparison(op, Call("UNIX_MICROS", (now,)), Call("UNIX_MICROS", (time,)))
+        case 5:
+            return InList(now, (time, Arithmetic("+", time, length)))
+        case 6:
+            return Comparison(op, time, Arithmetic("-", now, length))
+        case _:
+            return Comparison(op, now, Arithmetic("+", time, length))
 
 
 def join_predicate_from(draw: st.DrawFn, left: Schema, right: Schema) -> Expression:

@@ -33,13 +33,14 @@ from strategies.temporal import (
     TO_SNAPSHOTS,
     window_specs,
 )
-from strategies.unary import UNARY
+from strategies.unary import MULTIPLYING_ROWS, UNARY
 from strategies.values import rows
 
 BUILDERS: dict[type[Relation], Builder] = {
     **UNARY,
     **BINARY,
     **MULTIPLYING,
+    **MULTIPLYING_ROWS,
     **TO_SNAPSHOTS,
     **TO_FACTS,
     **MULTIPLYING_FACTS,
@@ -105,6 +106,7 @@ def _options(growth: Growth) -> list[tuple[type[Relation], Builder]]:
     found.update(TO_SNAPSHOTS if growth.kind is Kind.SNAPSHOT else TO_FACTS)
     if growth.multiply > 0:
         found.update(MULTIPLYING)
+        found.update(MULTIPLYING_ROWS)
         if growth.kind is Kind.FACT:
             found.update(MULTIPLYING_FACTS)
     return list(found.items())

@@ -8,6 +8,7 @@ from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Relation
 from ebbtide.algebra.window import (
     INSTANT,
+    Always,
     Cumulate,
     Dstream,
     Fixed,
@@ -41,6 +42,7 @@ def window_specs(names: tuple[str, ...] = ()) -> st.SearchStrategy[WindowSpec]:
         st.builds(Sessions, st.integers(1, 6), partition.map(tuple)),
         st.just(Now()),
         st.just(Unbounded()),
+        st.just(Always()),
     )
 
 
@@ -53,13 +55,15 @@ def window(growth: Growth) -> Relation:
 
 def tumble(growth: Growth) -> Relation:
     below, on = timed(growth, growth.input(), *BOUNDS)
-    return Tumble(below, on, growth.number(1, 12))
+    size = growth.number(1, 12)
+    return Tumble(below, on, size, growth.number(0, size - 1))
 
 
 def hop(growth: Growth) -> Relation:
     below, on = timed(growth, growth.input(), *BOUNDS)
     # A slide beyond the size leaves gaps; one far below it multiplies rows.
-    return Hop(below, on, growth.number(3, 12), growth.number(1, 9))
+    slide = growth.number(3, 12)
+    return Hop(below, on, slide, growth.number(1, 9), growth.number(0, slide - 1))
 
 
 def session(growth: Growth) -> Relation:
@@ -71,7 +75,8 @@ def session(growth: Growth) -> Relation:
 def cumulate(growth: Growth) -> Relation:
     below, on = timed(growth, growth.input(), *BOUNDS)
     step = growth.number(1, 6)
-    return Cumulate(below, on, step, step * growth.number(1, 3))
+    size = step * growth.number(1, 3)
+    return Cumulate(below, on, step, size, growth.number(0, size - 1))
 
 
 def istream(growth: Growth) -> Relation:

@@ -34,6 +34,7 @@ from ebbtide.algebra.expression import (
     Literal,
     Or,
     Ref,
+    SnapshotTime,
 )
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.ranking import Frame, FrameCall, FrameUnit, Over, TopN
@@ -48,8 +49,10 @@ from ebbtide.algebra.relation import (
     NamedCall,
     Relation,
     Stream,
+    Unnest,
 )
 from ebbtide.algebra.window import (
+    Always,
     Cumulate,
     Dstream,
     Fixed,
@@ -67,6 +70,7 @@ from ebbtide.algebra.window import (
     WindowSpec,
 )
 from ebbtide.core.types import BIGINT, INT, INTERVAL, TIMESTAMP
+from strategies.expressions import now_predicate_from
 from strategies.sources import Source
 
 
@@ -101,12 +105,13 @@ class _Garden:
             self.aggregate,
             self.aggregate,
             self.distinct,
+            self.unnest,
             self.top,
             self.over,
         ]
         if kind is Kind.FACT:
             return self.draw(st.sampled_from([*both, self.assigned, self.streamed]))(kind, depth)
-        return self.draw(st.sampled_from([*both, self.window]))(kind, depth)
+        return self.draw(st.sampled_from([*both, self.window, self.during]))(kind, depth)
 
     def leaf(self, kind: Kind) -> Relation:
         if kind is Kind.FACT:
@@ -114,6 +119,24 @@ class _Garden:
         if self.number(0, 2) == 0 and self.tables:
             return self.shape(self.draw(st.sampled_from(self.tables)))
         return self.window(kind, 1)
+
+    def during(self, kind: Kind, depth: int) -> Relation:
+        """Rows over the times that a condition on NOW() leaves, and as columns what it says."""
+        below = self.below(kind, depth)
+        if self.number(0, 3) == 0:
+            always = Window(self.below(Kind.FACT, depth), Always(), "t")
+            return Filter(always, self.validity(always))
+        if self.number(0, 3) == 0:
+            said = Named("s", now_predicate_from(self.draw, below.schema, 1))
+            kept = (Named(column.name, Ref(column)) for column in below.schema)
+            return Map(below, (*kept, said))
+        return Filter(below, now_predicate_from(self.draw, below.schema, 1))
+
+    def validity(self, rows: Relation) -> Expression:
+        """That rows are valid from some time after theirs, or before it, for some time."""
+        begin = Arithmetic("+", rows.ref("t"), Literal(self.number(-3, 3), INTERVAL))
+        end = Arithmetic("+", begin, Literal(self.number(1, 5), INTERVAL))
+        return And(Comparison(">=", SnapshotTime(), begin), Comparison("<", SnapshotTime(), end))
 
     def below(self, kind: Kind, depth: int) -> Relation:
         return self.shape(self.plant(kind, depth - 1))
@@ -185,6 +208,13 @@ class _Garden:
         latest = NamedCall("latest", AggregateCall("MAX", (below.ref("t"),)))
         return Aggregate(below, tuple(keys), (NamedCall("n", AggregateCall("COUNT")), latest))
 
+    def unnest(self, kind: Kind, depth: int) -> Relation:
+        below = self.below(kind, depth)
+        column = self.draw(st.sampled_from(["k", "t"]))
+        array = Call("ARRAY", (below.ref(column),) * self.number(1, 2))
+        place = self.draw(st.sampled_from([None, "place"]))
+        return Unnest(below, array, "items", "item", place, self.number(0, 1) == 1)
+
     def distinct(self, kind: Kind, depth: int) -> Relation:
         below = self.below(kind, depth)
         return Distinct(Filter(below, Comparison(">=", below.ref("k"), Literal(0, BIGINT))))
@@ -216,10 +246,10 @@ class _Garden:
         return self.draw(
             st.sampled_from(
                 [
-                    Tumble(below, "t", size),
+                    Tumble(below, "t", size, self.number(0, size - 1)),
                     Hop(below, "t", self.number(1, 3), size),
                     Session(below, "t", self.number(1, 3), ("k",) if self.number(0, 1) else ()),
-                    Cumulate(below, "t", size, 2 * size),
+                    Cumulate(below, "t", size, 2 * size, self.number(0, size - 1)),
                 ]
             )
         )
@@ -244,6 +274,7 @@ class _Garden:
             Fixed(size),
             Now(),
             Unbounded(),
+            Always(),
             Rows(self.number(1, 3), slide, partition),
             Sessions(self.number(1, 3), partition),
         ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ebbtide.algebra.call import AggregateCall, SortKey
+from ebbtide.algebra.coercion import call as call_of
+from ebbtide.algebra.coercion import case
 from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.ranking import (
     NUMBERINGS,
     Frame,
@@ -22,6 +25,7 @@ from ebbtide.algebra.relation import (
     Named,
     NamedCall,
     Relation,
+    Unnest,
     View,
 )
 from ebbtide.core.schema import Schema
@@ -31,11 +35,13 @@ from ebbtide.core.types import (
     DOUBLE,
     INT,
     TIMESTAMP,
+    ArrayType,
     DoubleType,
     IntegerType,
     Type,
     is_numeric,
 )
+from strategies.expressions import now_predicate_from
 from strategies.growth import Builder, Growth, plain, unused
 
 SUMS = ("SUM", "AVG", "TRY_SUM", "TRY_AVG")
@@ -49,6 +55,8 @@ LIBRARY = ("COUNT(*)", *NUMERIC, *COMPARED, *TRUTHS, *SHARES, *CHOICES)
 
 def filter_(growth: Growth) -> Relation:
     below = growth.input()
+    if growth.kind is Kind.SNAPSHOT and growth.number(0, 2) == 0:
+        return Filter(below, now_predicate_from(growth.draw, below.schema))
     return Filter(below, growth.predicate(below.schema))
 
 
@@ -60,6 +68,8 @@ def map_(growth: Growth) -> Relation:
     named = [Named(f"c{i}", growth.expression(below.schema, t)) for i, t in enumerate(wanted)]
     if times and growth.number(0, 1):
         named.append(Named(f"c{len(named)}", Ref(growth.choose(times))))
+    if growth.kind is Kind.SNAPSHOT and growth.number(0, 3) == 0:
+        named.append(Named(f"c{len(named)}", now_predicate_from(growth.draw, below.schema)))
     return Map(below, tuple(named))
 
 
@@ -73,6 +83,28 @@ def view(growth: Growth) -> Relation:
 
 def alias(growth: Growth) -> Relation:
     return Alias(plain(growth.input()), growth.choose("ab"))
+
+
+def unnest(growth: Growth) -> Relation:
+    below = plain(growth.input(multiply=growth.multiply - 1))
+    place = growth.choose([None, unused(below.schema, "p")])
+    item = unused(below.schema, "u")
+    return Unnest(
+        below, _array(growth, below.schema), "items", item, place, growth.number(0, 1) == 1
+    )
+
+
+def _array(growth: Growth, schema: Schema) -> Expression:
+    """A column that is an array, or an array of up to two values, or none."""
+    arrays: list[Expression] = [Ref(c) for c in schema if isinstance(c.type, ArrayType)]
+    if arrays and growth.number(0, 1):
+        return growth.choose(arrays)
+    type_ = growth.choose([column.type for column in schema])
+    items = [growth.expression(schema, type_) for _ in range(growth.number(1, 2))]
+    made = call_of("ARRAY", tuple(items))
+    if growth.number(0, 2):
+        return made
+    return case(((growth.predicate(schema, 0), made),), None)
 
 
 def aggregate(growth: Growth) -> Relation:
@@ -186,3 +218,5 @@ UNARY: dict[type[Relation], Builder] = {
     TopN: top_n,
     Over: over,
 }
+
+MULTIPLYING_ROWS: dict[type[Relation], Builder] = {Unnest: unnest}

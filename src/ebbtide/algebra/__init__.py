@@ -38,10 +38,12 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
     Ref,
+    SnapshotTime,
     literal,
 )
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.ranking import Frame, FrameCall, FrameUnit, Over, Ranking, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -54,10 +56,12 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
     View,
 )
 from ebbtide.algebra.window import (
+    Always,
     Cumulate,
     Dstream,
     Fixed,
@@ -80,6 +84,7 @@ __all__ = [
     "AggregateCall",
     "AggregateFunction",
     "Alias",
+    "Always",
     "And",
     "AntiJoin",
     "Arithmetic",
@@ -125,6 +130,8 @@ __all__ = [
     "Product",
     "Range",
     "Ranking",
+    "Recurrence",
+    "Recursion",
     "Ref",
     "Relation",
     "Rows",
@@ -132,6 +139,7 @@ __all__ = [
     "SemiJoin",
     "Session",
     "Sessions",
+    "SnapshotTime",
     "SortKey",
     "StaticTable",
     "Stream",
@@ -140,6 +148,7 @@ __all__ = [
     "Tumble",
     "Unbounded",
     "UnionAll",
+    "Unnest",
     "Values",
     "View",
     "Window",

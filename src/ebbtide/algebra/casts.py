@@ -12,6 +12,7 @@ from ebbtide.algebra.type_rules import can_cast, can_coerce
 from ebbtide.core.conversion import convert
 from ebbtide.core.types import TIMESTAMP, NullType, StringType, Type
 from ebbtide.core.values import normalise, sort_key
+from ebbtide.core.words import with_article
 from ebbtide.errors import BindError, EvaluationError
 
 
@@ -43,7 +44,7 @@ def coerce(expression: Expression, to: Type) -> Expression:
         return Cast(expression, to)
     folded = _constant(expression, to)
     if folded is None:
-        raise BindError("type-mismatch", f"{sql(expression)} is no {to}")
+        raise BindError("type-mismatch", f"{sql(expression)} is not {with_article(to)}")
     return folded
 
 

@@ -13,6 +13,9 @@ IS_FINAL = "is_final"
 REVISION = "revision"
 """The mark of a change that only a late row can bring, to what was final before."""
 
+CHANGE_COLUMNS = ("valid_from", "valid_to", "diff", "step")
+"""What changes have beside the columns of the answer."""
+
 
 class Emit(Enum):
     """What a query shows: every change, what will not change any more, or both."""

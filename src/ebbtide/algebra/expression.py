@@ -11,11 +11,13 @@ type is an error, never a wrong number.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Self
 
 from ebbtide.algebra.functions import arithmetic_type, function
-from ebbtide.core.schema import Column
+from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Duration
-from ebbtide.core.tree import Node
+from ebbtide.core.tree import Node, find
 from ebbtide.core.types import (
     BIGINT,
     BOOLEAN,
@@ -71,10 +73,23 @@ class Literal(Expression):
     value: Value
     of: Type
 
+    @property
+    def children(self) -> tuple[Self, ...]:
+        """None: lists of many thousand constants are walked often."""
+        return ()
+
     def _infer(self) -> Type:
         if not admits(self.of, self.value):
-            raise _mismatch(f"{self.value!r} is no value of type {self.of}")
+            raise _mismatch(f"{self.value!r} is not a value of type {self.of}")
         return self.of
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTime(Expression):
+    """``NOW()``: the instant of the snapshot that the row is in; see ``phases``."""
+
+    def _infer(self) -> Type:
+        return TIMESTAMP
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +298,91 @@ class Call(Expression):
         return function(self.name).result_type(tuple(a.type for a in self.arguments))
 
 
+# --- errors as values: made when a plan is prepared to run, never by the binder -----------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tried(Expression):
+    """The operand's value, and NULL where it is an error."""
+
+    operand: Expression
+
+    def _infer(self) -> Type:
+        return self.operand.type
+
+
+@dataclass(frozen=True, slots=True)
+class Fails(Expression):
+    """An error where the condition is TRUE, else TRUE; ``text`` is the expression that failed."""
+
+    condition: Expression
+    text: str
+    code: str
+    reason: str
+
+    def _infer(self) -> Type:
+        return _boolean("FAILS", self.condition)
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeds(Expression):
+    """Whether no operand is an error; never NULL and never an error itself.
+
+    ``operator`` is who asks, and ``row`` what it asks about, to be shown where the answer is no.
+    """
+
+    operator: str
+    operands: tuple[Expression, ...]
+    row: tuple[Expression, ...] = ()
+
+    def _infer(self) -> Type:
+        return BOOLEAN
+
+
+class FailurePart(Enum):
+    """What is asked of an error: which expression it is of, or what it says."""
+
+    EXPRESSION = "expression"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Expressions over the columns of a schema, in the words of whoever wrote them.
+
+    They are no part of the tree that they stand in, so nobody rewrites them.
+    """
+
+    operands: tuple[Expression, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Failure(Expression):
+    """A part of the first error in a probe, as text; NULL where there is none.
+
+    ``given`` are the values of the probe's columns.
+    """
+
+    probe: Probe
+    given: tuple[Expression, ...]
+    part: FailurePart
+
+    def _infer(self) -> Type:
+        return STRING
+
+
+@dataclass(frozen=True, slots=True)
+class RowText(Expression):
+    """The operands as a JSON object with these names, without those that are NULL."""
+
+    names: tuple[str, ...]
+    operands: tuple[Expression, ...]
+
+    def _infer(self) -> Type:
+        return STRING
+
+
 def literal(value: bool | int | str) -> Literal:
     """A constant of the type that SQL gives such a literal."""
     if isinstance(value, bool):
@@ -290,6 +390,11 @@ def literal(value: bool | int | str) -> Literal:
     if isinstance(value, int):
         return Literal(value, INT if admits(INT, value) else BIGINT)
     return Literal(value, STRING)
+
+
+def depends_on_now(expression: Expression) -> bool:
+    """Whether NOW() stands in an expression."""
+    return any(True for _ in find(expression, SnapshotTime))
 
 
 def conjunction(terms: tuple[Expression, ...]) -> Expression:

@@ -10,13 +10,16 @@ from ebbtide.algebra.expression import Call, Cast, Expression, Field, Literal, R
 from ebbtide.algebra.functions import FORMS, function
 from ebbtide.algebra.operand_types import arithmetic, case, compare, exact_types, is_null, not_
 from ebbtide.algebra.printing import sql, sql_round_type
+from ebbtide.core.json_path import steps_of
 from ebbtide.core.types import (
     DATE,
     NULL,
     STRING,
     TIMESTAMP,
+    ArrayType,
     StructType,
     Type,
+    type_from_sql,
 )
 from ebbtide.core.values import normalise
 from ebbtide.errors import BindError
@@ -80,10 +83,12 @@ def _extract(arguments: Arguments) -> Expression:
     field, value = arguments
     name = _EXTRACTS.get(_text(field).upper())
     if name is None:
+        fields = "use YEAR, QUARTER, MONTH, WEEK, DAY, DAYOFWEEK, DOY, HOUR, MINUTE or SECOND"
+        epoch = f"write (UNIX_MICROS({sql(value)}) / 1000000)"
         raise BindError(
             "unknown-field",
-            f"{sql(field)} is no field of a time",
-            hint="use YEAR, QUARTER, MONTH, WEEK, DAY, DAYOFWEEK, DOY, HOUR, MINUTE or SECOND",
+            f"{sql(field)} is not a field of a time",
+            hint=epoch if _text(field).upper() == "EPOCH" else fields,
         )
     return plain_call(name, (value,))
 
@@ -156,6 +161,68 @@ def _reading(name: str, type_: Type) -> Callable[[Arguments], Expression]:
     return make
 
 
+def _by_path(name: str) -> Callable[[Arguments], Expression]:
+    """A call with a path, which is checked now if it is a constant."""
+
+    def make(arguments: Arguments) -> Expression:
+        made = plain_call(name, arguments)
+        path = made.arguments[1] if isinstance(made, Call) else None
+        if isinstance(path, Literal) and isinstance(path.value, str):
+            _check_path(path.value)
+        return made
+
+    return make
+
+
+def _check_path(path: str) -> None:
+    try:
+        steps_of(path)
+    except ValueError:
+        raise BindError(
+            "bad-path",
+            f"'{path}' is not a path into JSON",
+            detail="a path leads to one value: $ and .name, ['name'] or [0] behind it",
+            hint="'$.name[0]' is a path; UNNEST(JSON_ITEMS(json)) has a row for each item",
+        ) from None
+
+
+def _from_json(arguments: Arguments) -> Expression:
+    _count("FROM_JSON", arguments, 2)
+    json, named = arguments
+    text = _text(named)
+    composite = text.strip().upper().startswith(("STRUCT<", "STRUCT <", "ARRAY<", "ARRAY <"))
+    type_ = type_from_sql(text if composite else f"STRUCT<{text}>")
+    if json.type not in (STRING, NULL):
+        raise BindError("type-mismatch", f"argument 1 of FROM_JSON cannot be {json.type}")
+    return _part(coerce(json, STRING), "$", type_)
+
+
+def _part(json: Expression, path: str, type_: Type) -> Expression:
+    """What stands at a path, as a value of a type; NULL if it does not fit."""
+    at = Literal(path, STRING)
+    match type_:
+        case ArrayType(element=ArrayType() | StructType()):
+            raise BindError(
+                "type-mismatch",
+                f"FROM_JSON cannot give {type_}",
+                hint="UNNEST(JSON_ITEMS(json)) has a row for each item, to take FROM_JSON of",
+            )
+        case ArrayType():
+            items = plain_call("JSON_ITEMS_TEXT", (plain_call("JSON_QUERY", (json, at)),))
+            return cast(items, type_, safe=True)
+        case StructType(fields=fields):
+            values = tuple(_part(json, f"{path}{_step(name)}", its) for name, its in fields)
+            whole = json if path == "$" else plain_call("JSON_QUERY", (json, at))
+            made = struct(tuple(name for name, _ in fields), values)
+            return case(((not_(is_null(whole)), made),), None)
+        case _:
+            return cast(plain_call("GET_JSON_OBJECT", (json, at)), type_, safe=True)
+
+
+def _step(name: str) -> str:
+    return f'["{name}"]' if "'" in name else f"['{name}']"
+
+
 def _text(argument: Expression) -> str:
     if isinstance(argument, Literal) and argument.of == STRING and argument.value is not None:
         return str(argument.value)
@@ -175,6 +242,7 @@ FORM_MAKERS: dict[str, Callable[[Arguments], Expression]] = {
     "EXTRACT": _extract,
     "DATE_PART": _extract,
     "NAMED_STRUCT": _named_struct,
+    "FROM_JSON": _from_json,
 }
 
 OWN_MAKERS: dict[str, Callable[[Arguments], Expression]] = {
@@ -185,5 +253,9 @@ OWN_MAKERS: dict[str, Callable[[Arguments], Expression]] = {
     "LOG": _log,
     "TO_DATE": _reading("TO_DATE", DATE),
     "TO_TIMESTAMP": _reading("TO_TIMESTAMP", TIMESTAMP),
+    "GET_JSON_OBJECT": _by_path("GET_JSON_OBJECT"),
+    "JSON_VALUE": _by_path("JSON_VALUE"),
+    "JSON_QUERY": _by_path("JSON_QUERY"),
+    "JSON_EXISTS": _by_path("JSON_EXISTS"),
 }
 """Functions whose calls are more than their arguments cast."""

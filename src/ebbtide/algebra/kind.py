@@ -11,7 +11,16 @@ from enum import Enum
 from typing import assert_never
 
 from ebbtide.algebra.operators import operator
-from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values
+from ebbtide.algebra.recursion import Recurrence
+from ebbtide.algebra.relation import (
+    ChangingTable,
+    Filter,
+    Map,
+    Relation,
+    StaticTable,
+    Stream,
+    Values,
+)
 from ebbtide.algebra.traits import KeepsKind
 from ebbtide.algebra.window import (
     Cumulate,
@@ -42,10 +51,12 @@ def kind(relation: Relation) -> Kind:
 
 def _step(relation: Relation, children: tuple[Kind, ...]) -> Kind:
     node = operator(relation)
+    if isinstance(node, Filter | Map) and node.depends_on_now:
+        return _with_now(node, children[0])
     if isinstance(node, KeepsKind):
         return _combine(node, children)
     match node:
-        case Stream():
+        case Stream() | Recurrence():
             return Kind.FACT
         case ChangingTable():
             return Kind.SNAPSHOT
@@ -70,6 +81,17 @@ def _step(relation: Relation, children: tuple[Kind, ...]) -> Kind:
             return Kind.FACT
         case _:
             assert_never(node)
+
+
+def _with_now(node: Filter | Map, child: Kind) -> Kind:
+    """What depends on the instant is a snapshot, and facts have no instant."""
+    if child is Kind.FACT:
+        raise TemporalError(
+            "facts-need-window",
+            f"NOW() is the instant of a snapshot, and {_sources(node)} has no window",
+            hint="add a window such as [UNBOUNDED] after the stream's name",
+        )
+    return Kind.SNAPSHOT
 
 
 def _combine(node: Relation, children: tuple[Kind, ...]) -> Kind:

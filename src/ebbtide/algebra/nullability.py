@@ -11,11 +11,17 @@ from ebbtide.algebra.expression import (
     Cast,
     Comparison,
     Expression,
+    Fails,
+    Failure,
     Field,
     IsNull,
     Item,
     Literal,
     Ref,
+    RowText,
+    SnapshotTime,
+    Succeeds,
+    Tried,
 )
 from ebbtide.algebra.functions import function
 from ebbtide.core.tree import fold
@@ -32,8 +38,10 @@ def _step(node: Expression, children: tuple[bool, ...]) -> bool:
             return node.column.nullable
         case Literal():
             return node.value is None
-        case IsNull():
+        case IsNull() | SnapshotTime() | Fails() | Succeeds() | RowText():
             return False
+        case Tried() | Failure():
+            return True
         case Comparison(op="<=>"):
             return False
         case Case():

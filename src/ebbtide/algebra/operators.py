@@ -18,6 +18,7 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -28,6 +29,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
     View,
 )
@@ -52,12 +54,13 @@ Matching: TypeAlias = Join | SemiJoin | AntiJoin | Padding
 Joining: TypeAlias = Product | Matching
 """Brings rows of two inputs together, by a predicate or all of them."""
 
-Source: TypeAlias = Stream | StaticTable | ChangingTable | Values
+Source: TypeAlias = Stream | StaticTable | ChangingTable | Values | Recurrence
 Pointwise: TypeAlias = (
     View
     | Alias
     | Filter
     | Map
+    | Unnest
     | Distinct
     | Aggregate
     | TopN
@@ -73,7 +76,7 @@ Pointwise: TypeAlias = (
     | Session
     | Cumulate
 )
-AcrossTime: TypeAlias = Window | Istream | Dstream | Rstream
+AcrossTime: TypeAlias = Window | Istream | Dstream | Rstream | Recursion
 Operator: TypeAlias = Source | Pointwise | AcrossTime
 
 OPERATORS: tuple[type[Relation], ...] = get_args(Operator)

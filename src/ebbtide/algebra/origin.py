@@ -28,6 +28,7 @@ from ebbtide.algebra.combination import (
 )
 from ebbtide.algebra.expression import Ref
 from ebbtide.algebra.operators import Padding, operator
+from ebbtide.algebra.recursion import Recurrence
 from ebbtide.algebra.relation import (
     Aggregate,
     ChangingTable,
@@ -36,6 +37,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
     View,
 )
@@ -99,7 +101,7 @@ def _step(relation: Relation, below: tuple[Origin, ...]) -> Origin:
     match node:
         case Stream() | ChangingTable() | StaticTable():
             return _declared(node)
-        case Values():
+        case Values() | Recurrence():
             return Origin()
         case Tumble() | Hop() | Session() | Cumulate():
             width = len(node.schema)
@@ -107,6 +109,8 @@ def _step(relation: Relation, below: tuple[Origin, ...]) -> Origin:
         case Istream() | Dstream() | Rstream():
             instant = len(node.schema) - 1
             return Origin((instant,), below[0].key, _once((instant, *below[0].order)))
+        case Unnest():
+            return replace(below[0], key=())
         case Map():
             return _through(below[0], node.columns, node.input.schema)
         case Aggregate():

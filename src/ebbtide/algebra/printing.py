@@ -20,6 +20,8 @@ from ebbtide.algebra.expression import (
     CeilTo,
     Comparison,
     Expression,
+    Fails,
+    Failure,
     Field,
     FloorTo,
     InList,
@@ -31,6 +33,10 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
     Ref,
+    RowText,
+    SnapshotTime,
+    Succeeds,
+    Tried,
 )
 from ebbtide.algebra.identifiers import identifier, type_text
 from ebbtide.algebra.literal_text import literal_text, string_text, struct_text
@@ -89,6 +95,8 @@ def _printed(node: Scalar, below: tuple[_Text, ...]) -> _Text:
             return _Text(".".join(identifier(name) for name in names if name is not None))
         case Literal():
             return _literal(node)
+        case SnapshotTime():
+            return _Text("NOW()")
         case Arithmetic():
             return _infix(node.op, _ARITHMETIC[node.op], below)
         case Negation():
@@ -115,6 +123,17 @@ def _printed(node: Scalar, below: tuple[_Text, ...]) -> _Text:
             return _Text(f"{below[0].at(PRIMARY)}[{below[1].text}]")
         case Call():
             return _call(node, below)
+        case Tried():
+            return _Text(f"TRY({below[0].text})")
+        case Fails():
+            return _Text(f"FITS({node.text})")
+        case Succeeds():
+            told = ", ".join(text.text for text in below[: len(node.operands)])
+            return _Text(f"NO ERROR IN ({told})", PREDICATE, f"ERROR IN ({told})")
+        case Failure():
+            return _Text(f"ERROR_OF({', '.join(map(sql, node.probe.operands))})")
+        case RowText():
+            return _Text(f"ROW({', '.join(text.text for text in below)})")
         case _:
             assert_never(node)
 

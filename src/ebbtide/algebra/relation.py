@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.expression import Expression, Ref, depends_on_now
 from ebbtide.algebra.nullability import nullable
 from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import Node
-from ebbtide.core.types import BOOLEAN
+from ebbtide.core.types import BIGINT, BOOLEAN, ArrayType
 from ebbtide.core.values import Row
 from ebbtide.errors import BindError
 
@@ -113,7 +113,7 @@ class Values(Relation):
     def _derive(self) -> Schema:
         for row in self.rows:
             if not self.columns.admits(row):
-                raise BindError("type-mismatch", f"{row!r} is no row of ({self.columns})")
+                raise BindError("type-mismatch", f"{row!r} is not a row of ({self.columns})")
         return self.columns
 
 
@@ -159,6 +159,11 @@ class Filter(Relation):
         check_predicate(self.predicate)
         return self.input.schema
 
+    @property
+    def depends_on_now(self) -> bool:
+        """Whether which rows these are changes with the instant: see ``phases``."""
+        return depends_on_now(self.predicate)
+
 
 @dataclass(frozen=True, slots=True)
 class Map(Relation):
@@ -169,6 +174,11 @@ class Map(Relation):
 
     def _derive(self) -> Schema:
         return Schema(tuple(named.column for named in self.columns))
+
+    @property
+    def depends_on_now(self) -> bool:
+        """Whether some value changes with the instant: see ``phases``."""
+        return any(depends_on_now(named.expression) for named in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +206,34 @@ class Aggregate(Relation):
         return Schema(
             tuple(named.column for named in self.keys) + tuple(c.column for c in self.calls)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Unnest(Relation):
+    """Every row once for each item of an array, with the item and, if it has a name, its place.
+
+    Places count from 1.  With ``pads`` a row whose array is NULL or has no items is there once,
+    with NULLs.  The new columns are known as ``table.item`` and ``table.place``.
+    """
+
+    input: Relation
+    array: Expression
+    table: str
+    item: str
+    place: str | None = None
+    pads: bool = False
+
+    def _derive(self) -> Schema:
+        if not isinstance(self.array.type, ArrayType):
+            raise BindError(
+                "type-mismatch",
+                f"UNNEST needs an ARRAY, and this is {self.array.type}",
+                hint="SPLIT(text, ',') and JSON_ITEMS(json) make arrays of texts",
+            )
+        item = Column(self.item, self.array.type.element, True, self.table)
+        if self.place is None:
+            return self.input.schema + Schema((item,))
+        return self.input.schema + Schema((item, Column(self.place, BIGINT, self.pads, self.table)))
 
 
 def check_predicate(predicate: Expression) -> None:

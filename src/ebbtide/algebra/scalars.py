@@ -13,6 +13,8 @@ from ebbtide.algebra.expression import (
     CeilTo,
     Comparison,
     Expression,
+    Fails,
+    Failure,
     Field,
     FloorTo,
     InList,
@@ -24,12 +26,17 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
     Ref,
+    RowText,
+    SnapshotTime,
+    Succeeds,
+    Tried,
 )
 from ebbtide.errors import InternalError
 
 Scalar: TypeAlias = (
     Ref
     | Literal
+    | SnapshotTime
     | Arithmetic
     | Negation
     | Comparison
@@ -46,6 +53,11 @@ Scalar: TypeAlias = (
     | Field
     | Item
     | Call
+    | Tried
+    | Fails
+    | Succeeds
+    | Failure
+    | RowText
 )
 
 SCALARS: tuple[type[Expression], ...] = get_args(Scalar)

@@ -22,14 +22,18 @@ from ebbtide.algebra.combination import (
     AsofJoin,
     Difference,
     Intersection,
+    Join,
     MaxUnion,
+    OuterJoin,
+    Product,
     SemiJoin,
     StrictDifference,
     UnionAll,
 )
 from ebbtide.algebra.operators import OPERATORS, Joining, Source, operator
 from ebbtide.algebra.ranking import Over, TopN
-from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Relation, View
+from ebbtide.algebra.recursion import Recurrence, Recursion
+from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Relation, Unnest, View
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
@@ -56,32 +60,87 @@ Assigning: TypeAlias = Tumble | Hop | Session | Cumulate
 Streaming: TypeAlias = Istream | Dstream | Rstream
 """Makes facts of how a relation changes."""
 
-Stateless: TypeAlias = Source | SameRows | Filter | Map | UnionAll | Tumble | Hop | Cumulate
+Stateless: TypeAlias = (
+    Source | SameRows | Filter | Map | Unnest | UnionAll | Tumble | Hop | Cumulate
+)
 """Stores no row of its inputs, whatever its parameters are."""
 
-EmitsOnce: TypeAlias = Stateless | Joining | Window | Session | Streaming
+EmitsOnce: TypeAlias = Stateless | Joining | Window | Session | Streaming | Recursion
 """Emits each row once, from its parents, and keeps nothing of what it has emitted."""
 
 KeepsKind: TypeAlias = (
-    SameRows | Filter | Map | Distinct | Aggregate | TopN | Over | Joining | UnionAll | Counting
+    SameRows
+    | Recursion
+    | Filter
+    | Map
+    | Unnest
+    | Distinct
+    | Aggregate
+    | TopN
+    | Over
+    | Joining
+    | UnionAll
+    | Counting
 )
 """Is of facts over facts, and of snapshots over snapshots."""
 
-KeepsPlaces: TypeAlias = SameRows | Filter | Distinct | TopN | Over | Window | SemiJoin | AntiJoin
+KeepsPlaces: TypeAlias = (
+    SameRows | Recursion | Filter | Distinct | TopN | Over | Window | SemiJoin | AntiJoin
+)
 """Has the columns of its first input in their places, and no declared time or key besides."""
 
 KeepsKeys: TypeAlias = (
-    SameRows | Over | Window | Tumble | Session | SemiJoin | AntiJoin | AsofJoin | Difference
+    SameRows
+    | Recursion
+    | Over
+    | Window
+    | Tumble
+    | Session
+    | SemiJoin
+    | AntiJoin
+    | AsofJoin
+    | Difference
 )
 """Has the candidate keys of its first input, and no other that is known."""
 
-KeepsClass: TypeAlias = SameRows | Filter | Map | Tumble | Hop | Cumulate
+KeepsClass: TypeAlias = SameRows | Filter | Map | Unnest | Tumble | Hop | Cumulate
 """Lets rows leave as its input does."""
 
 KeepsSize: TypeAlias = (
-    SameRows | Filter | Map | Over | Assigning | SemiJoin | AntiJoin | Difference | StrictDifference
+    SameRows
+    | Recursion
+    | Filter
+    | Map
+    | Unnest
+    | Over
+    | Assigning
+    | SemiJoin
+    | AntiJoin
+    | Difference
+    | StrictDifference
 )
 """Holds at once about as many rows as its first input."""
+
+
+Followed: TypeAlias = (
+    SameRows
+    | Recurrence
+    | Filter
+    | Map
+    | Unnest
+    | UnionAll
+    | Product
+    | Join
+    | SemiJoin
+    | AntiJoin
+    | OuterJoin
+    | Aggregate
+    | Distinct
+    | Tumble
+    | Hop
+    | Cumulate
+)
+"""Can stand between a recursion and its recurrence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +160,7 @@ class Traits:
     keeps_keys: bool
     keeps_class: bool
     keeps_size: bool
+    followed: bool
 
 
 def _of(kind: type[Relation]) -> Traits:
@@ -118,6 +178,7 @@ def _of(kind: type[Relation]) -> Traits:
         keeps_keys=kind in get_args(KeepsKeys),
         keeps_class=kind in get_args(KeepsClass),
         keeps_size=kind in get_args(KeepsSize),
+        followed=kind in get_args(Followed),
     )
 
 

@@ -13,6 +13,7 @@ For a fact at ts (grids start at the epoch):
     [SESSION g]          ts|================|g after the last fact of its session
     [NOW]                ts|ts+1
     [UNBOUNDED]          ts|=====================================...
+    [ALWAYS]          ...============================================...
 """
 
 from __future__ import annotations
@@ -191,7 +192,16 @@ class Unbounded(WindowKind):
     stays: ClassVar[str] = "every row stays for ever"
 
 
-LinearWindow: TypeAlias = Range | Fixed | Now | Unbounded
+@dataclass(frozen=True, slots=True)
+class Always(WindowKind):
+    """Valid at every instant, those before the fact included, as the rows of a static table."""
+
+    syntax: ClassVar[Syntax] = Syntax("ALWAYS")
+    leaves: ClassVar[Leaves] = Leaves.NEVER
+    stays: ClassVar[str] = "every row stays for ever"
+
+
+LinearWindow: TypeAlias = Range | Fixed | Now | Unbounded | Always
 """Windows in which each fact is valid over an interval of its own, whatever others there are."""
 
 WindowSpec: TypeAlias = LinearWindow | Rows | Sessions
@@ -236,30 +246,40 @@ class Window(Relation):
 
 @dataclass(frozen=True, slots=True)
 class Tumble(Relation):
-    """Every fact, with the one section of ``size_us`` in which its time lies."""
+    """Every fact, with the one section of ``size_us`` in which its time lies.
+
+    Sections begin ``offset_us`` after the multiples of their size.
+    """
 
     input: Relation
     on: str
     size_us: Duration
+    offset_us: Duration = 0
 
     def _derive(self) -> Schema:
         _positive("TUMBLE", self.size_us)
+        _within("TUMBLE", self.offset_us, self.size_us)
         return _with_window(self.input.schema, self.on)
 
 
 @dataclass(frozen=True, slots=True)
 class Hop(Relation):
     """Every fact, once for each window of ``size_us``, beginning on the grid of ``slide_us``, in
-    which its time lies."""
+    which its time lies.
+
+    The grid lies ``offset_us`` after the multiples of the slide.
+    """
 
     input: Relation
     on: str
     slide_us: Duration
     size_us: Duration
+    offset_us: Duration = 0
 
     def _derive(self) -> Schema:
         _positive("HOP", self.slide_us)
         _positive("HOP", self.size_us)
+        _within("HOP", self.offset_us, self.slide_us)
         return _with_window(self.input.schema, self.on)
 
 
@@ -285,18 +305,23 @@ class Session(Relation):
 @dataclass(frozen=True, slots=True)
 class Cumulate(Relation):
     """Every fact, once for each window that begins with its section of ``size_us`` and ends at a
-    multiple of ``step_us`` after the fact, within the section."""
+    multiple of ``step_us`` after the fact, within the section.
+
+    Sections begin, and steps are counted, from ``offset_us`` after the multiples of the size.
+    """
 
     input: Relation
     on: str
     step_us: Duration
     size_us: Duration
+    offset_us: Duration = 0
 
     def _derive(self) -> Schema:
         _positive("CUMULATE", self.step_us)
         _positive("CUMULATE", self.size_us)
         if self.size_us % self.step_us:
             raise BindError("bad-window", "the size of CUMULATE must be a multiple of its step")
+        _within("CUMULATE", self.offset_us, self.size_us)
         return _with_window(self.input.schema, self.on)
 
 
@@ -358,3 +383,8 @@ def _check_time(schema: Schema, on: str) -> None:
 def _positive(name: str, amount: int) -> None:
     if amount <= 0:
         raise BindError("bad-window", f"{name} needs more than nothing, not {amount}")
+
+
+def _within(name: str, offset: int, grid: int) -> None:
+    if not 0 <= offset < grid:
+        raise BindError("bad-window", f"the offset of {name} lies within its grid")

@@ -2,7 +2,7 @@
 
     analyse(plan, emit) -> Analysis              verdict, key, class, and facts of every node
     check(plan, emit, allow_unbounded)           the same; refuses what may not run
-    explain(plan, emit) -> Explanation           text and JSON
+    explain(plan, emit, rates) -> Explanation    text, theory and JSON
 
 What is proved is about the plan as it is given; ``optimizer.optimise`` makes the one that runs.
 Everything here is plain Python; it runs no query and reads no data.

@@ -19,6 +19,7 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.operators import Joining, Matching, Padding, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -29,6 +30,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
     View,
 )
@@ -61,6 +63,7 @@ _WINDOW = "put a window of time, such as [RANGE 1 HOUR], after the names of the 
 def name_of(relation: Relation) -> str:
     """The sources that a relation is made of, in quotes."""
     names = [view.name for view in find(relation, View)]
+    names += [own.name for own in find(relation, Recurrence)]
     if not names:
         names = [stream.declaration.name for stream in find(relation, Stream)]
         names += [table.declaration.name for table in find(relation, ChangingTable)]
@@ -76,6 +79,8 @@ def operator_name(relation: Relation) -> str:
     match node:
         case Stream() | StaticTable() | ChangingTable() | Values() | View():
             return name_of(node)
+        case Recursion() | Recurrence():
+            return f'"{node.name}"'
         case Product() | Join():
             return _of_two("join", node)
         case SemiJoin():
@@ -96,7 +101,7 @@ def operator_name(relation: Relation) -> str:
             return f"ranking of {name_of(node)}"
         case Over():
             return f"OVER on {name_of(node)}"
-        case Alias() | Filter() | Map():
+        case Alias() | Filter() | Map() | Unnest():
             return name_of(node)
         case Window() | Tumble() | Hop() | Cumulate():
             return f"window on {name_of(node)}"
@@ -183,7 +188,7 @@ def to_forget(node: Node, store: Store) -> str:
             return _by_the_hour(node, "GROUP BY", bool(relation.keys))
         case TopN() | Over():
             return _by_the_hour(node, "PARTITION BY", bool(relation.partition_by))
-        case Window() | Session():
+        case Window() | Session() | Recursion():
             return f"declare PROGRESS FOR {relation.on}"
         case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
             return _WINDOW

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import keys as keys_
 from ebbtide.analysis import monotonicity as monotonicity_
@@ -21,10 +22,11 @@ from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.output_keep import begun, kept_output
-from ebbtide.analysis.size import Size
+from ebbtide.analysis.size import Size, size_of_phases
 from ebbtide.analysis.stores import Store, stores_of
 from ebbtide.analysis.temporal.derivation import derive as derive_temporal
 from ebbtide.analysis.temporal.edge import Edge
+from ebbtide.analysis.temporal.recursion import Solution, Solutions, edges_of, solutions_of
 from ebbtide.analysis.temporal.sources import corrections, retentions
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import fold
@@ -49,6 +51,8 @@ class Node:
     """The rule of what the operator keeps of its own output, if it does."""
     begun: Value = NEVER
     """What every change to come of the inputs begins after."""
+    solution: Solution | None = None
+    """What is proved of a recursion."""
     path: Path = ()
 
     @property
@@ -67,8 +71,8 @@ class Node:
 
 def examine(plan: Relation) -> Node:
     """What is proved about every node of a plan, as it stands."""
-    retain, lag = retentions(plan), corrections(plan)
-    root = fold(plan, lambda node, below: _node(node, below, retain, lag))
+    retain, lag, solved = retentions(plan), corrections(plan), solutions_of(plan)
+    root = fold(plan, lambda node, below: _node(node, below, retain, lag, solved))
     return _placed(root, ())
 
 
@@ -77,12 +81,15 @@ def _node(
     below: tuple[Node, ...],
     retain: Mapping[Bound, Duration],
     lag: Mapping[Bound, Duration],
+    solved: Solutions,
 ) -> Node:
     edges = tuple(node.edge for node in below)
-    edge = derive_temporal(relation, edges)
+    edge = derive_temporal(relation, edges, edges_of(solved))
     keys = keys_.derive(relation, tuple(node.keys for node in below))
     monotonicity = monotonicity_.derive(relation, tuple(node.monotonicity for node in below))
     size = size_.derive(relation, tuple(node.size for node in below))
+    if isinstance(relation, Filter | Map) and relation.depends_on_now:
+        size = size_of_phases(relation, edge, below[0].size, size)
     kept = kept_inputs(relation, edges, retain)
     final = finality(edge, monotonicity, lag)
     if isinstance(relation, Map | Alias | Filter | View):
@@ -94,6 +101,7 @@ def _node(
         stores=stores_of(relation, below, kept),
         emitted=kept_output(relation, edge, edges, retain),
         begun=begun(edges, retain),
+        solution=solved[relation.name] if isinstance(relation, Recursion) else None,
     )
 
 

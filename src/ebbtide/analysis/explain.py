@@ -1,26 +1,32 @@
 """EXPLAIN: what is proved about a query, for people and for programs.
 
-Law: text and document say the same.  At the top stands the verdict; below, every node with its
-schema, key, class, facts about times, what it stores, when it forgets, and when its rows are final.
+Law: text and document say the same.  The text is the outlook: what people ask first.  The theory
+is the verdict, and below it every node with its schema, key, class, facts about times, what it
+stores, when it forgets, and when its rows are final; ``verbose`` is both.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.relation import Relation, Stream
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.archive_keep import archive_keep
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
+from ebbtide.analysis.outlook import Outlook, Rates, outlook
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
+from ebbtide.core.time import SECOND
+from ebbtide.core.words import counted, size
 from ebbtide.plan_text.plan_tree import plan_tree
 
 _INDENT = "  "
@@ -46,8 +52,18 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """For people: how fresh, how final, how much."""
+        return "\n".join(_outlook_lines(self.document))
+
+    @property
+    def theory(self) -> str:
+        """The verdict, and what is proved about every operator."""
         return "\n".join([*_head_lines(self.document), "", *_node_lines(self.document["plan"], 0)])
+
+    @property
+    def verbose(self) -> str:
+        """For people who want to know why."""
+        return f"{self.text}\n\n{self.theory}"
 
     @property
     def json(self) -> str:
@@ -58,12 +74,12 @@ class Explanation:
         return self.text
 
 
-def explain(plan: Relation, emit: Emit = Emit.CHANGES) -> Explanation:
-    """What is proved about a plan."""
-    return explained(analyse(plan, emit))
+def explain(plan: Relation, emit: Emit = Emit.CHANGES, rates: Rates | None = None) -> Explanation:
+    """What is proved about a plan; with the rates of its sources also what it will keep."""
+    return explained(analyse(plan, emit), rates)
 
 
-def explained(analysis: Analysis) -> Explanation:
+def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
     """What an analysis says."""
     verdict = analysis.verdict
     held = [_store(analysis.root, store, "rows that are not final") for store in analysis.held]
@@ -71,6 +87,7 @@ def explained(analysis: Analysis) -> Explanation:
         held.append(_AHEAD)
     return Explanation(
         {
+            "outlook": _outlook(outlook(analysis, rates), rates or {}),
             "emit": analysis.emit.value,
             "verdict": {
                 "finality": _finality(verdict.finality),
@@ -83,6 +100,24 @@ def explained(analysis: Analysis) -> Explanation:
             "plan": _node(analysis.root),
         }
     )
+
+
+def _outlook(found: Outlook, rates: Rates) -> dict[str, Any]:
+    return {
+        "fresh": found.fresh,
+        "final": found.final,
+        "late": list(found.late),
+        "keeps": [
+            {
+                "text": str(each),
+                "seconds": None if each.stays_us is None else each.stays_us / SECOND,
+                "rows": each.rows,
+                "bytes": each.bytes,
+            }
+            for each in found.kept
+        ],
+        "rates": dict(rates),
+    }
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -109,7 +144,14 @@ def _node(node: Node) -> dict[str, Any]:
         "emitted": None if node.emitted is None else str(node.emitted),
         "final": _finality(node.finality),
         "inputs": [_node(child) for child in node.inputs],
+        **_archive(node.relation),
     }
+
+
+def _archive(relation: Relation) -> dict[str, str]:
+    """How long the rows of a source are archived, if they are."""
+    keep = archive_keep(relation.declaration) if isinstance(relation, Stream) else None
+    return {} if keep is None else {"archive": f"keep while {keep}"}
 
 
 def _store(node: Node, store: Store, what: str) -> dict[str, Any]:
@@ -150,6 +192,33 @@ def _key(node: Node) -> list[str] | None:
     return list(names[0]) if names else None
 
 
+def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
+    said, verdict = document["outlook"], document["verdict"]
+    yield _line("fresh", said["fresh"])
+    yield _line("final", said["final"])
+    for late in said["late"]:
+        yield _line("late", late)
+    for text, times in Counter(kept["text"] for kept in said["keeps"]).items():
+        yield _line("keeps", text if times == 1 else f"{text}, {times} times")
+    if not said["keeps"]:
+        yield _line("keeps", "nothing")
+    yield from _sum_lines(said)
+    for waiting in verdict["waiting"]:
+        yield _line("waits", f"{waiting['text']}: {waiting['hint']}")
+    yield _line("key", _key_text(document["key"]))
+
+
+def _sum_lines(said: dict[str, Any]) -> Iterator[str]:
+    """What all stores hold together, if the rates of their sources are known."""
+    known = [kept for kept in said["keeps"] if kept["rows"] is not None]
+    if not known:
+        return
+    rows, room = sum(kept["rows"] for kept in known), sum(kept["bytes"] for kept in known)
+    others = "" if len(known) == len(said["keeps"]) else ", beside what has no rate"
+    rates = ", ".join(f"{rate:,.4g} rows/s of {name}" for name, rate in said["rates"].items())
+    yield _line("memory", f"about {counted(rows, 'row')}, {size(room)} with {rates}{others}")
+
+
 def _head_lines(document: dict[str, Any]) -> Iterator[str]:
     verdict = document["verdict"]
     finality, state = verdict["finality"], verdict["state"]
@@ -179,10 +248,12 @@ def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
     if node["times"] != "true":
         yield inner + _line("times", node["times"])
     for store in node["stores"]:
-        size = "" if store["size"] == str(Size.WINDOW) else f" ({store['size']})"
-        rows = f"{store['instead'] or 'rows'} of {store['rows']}{size}"
+        extent = "" if store["size"] == str(Size.WINDOW) else f" ({store['size']})"
+        rows = f"{store['instead'] or 'rows'} of {store['rows']}{extent}"
         yield inner + _line("stores", f"{rows}: {store['keep']}")
         yield inner + _line("finds", store["indexes"]["text"])
+    if "archive" in node:
+        yield inner + _line("archive", f"rows of {node['operator'].split()[-1]}: {node['archive']}")
     if node["emitted"] is not None:
         yield inner + _line("emitted", node["emitted"])
     yield inner + _line("final", node["final"]["text"])

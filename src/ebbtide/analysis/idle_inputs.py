@@ -1,7 +1,8 @@
 """Which inputs hold up others by being quiet.
 
 Law: the rule of a store speaks of the progress of the sources that may still touch its rows.  A
-source that brings no rows makes no progress, unless it declares IDLE AFTER; while it is quiet,
+source that brings no rows makes no progress, unless it declares IDLE AFTER (or the clock makes it,
+for a column of arrival); while it is quiet,
 rows of other sources that wait for it are kept.  That is right, and it is no bound that is missing,
 but it may surprise; so it is said.
 """
@@ -16,7 +17,8 @@ from ebbtide.analysis.advice import name_of
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.formula.progress import Bound, bounds_of
 from ebbtide.analysis.keep_rules import ByTime, Rule
-from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.analysis.temporal.sources import bound_of
+from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
 from ebbtide.core.tree import find
 
 
@@ -40,13 +42,14 @@ class Waiting:
 def waiting(root: Node) -> tuple[Waiting, ...]:
     """All rows of a plan that wait for a source that is not their own."""
     sources = {source.name: source for source in _sources(root.relation)}
+    by_clock = {bound_of(s, name) for s in sources.values() for name in arrivals_of(s)}
     found = (
         Waiting(name_of(below), sources[name])
         for node in root.walk()
         for store in node.stores
         if node.inputs
         for below in (node.relation.children[store.input],)
-        for name in sorted({bound.stream for bound in _awaited(store.rule)})
+        for name in sorted({b.stream for b in _awaited(store.rule) if b not in by_clock})
         if name in sources and name not in {own.name for own in _sources(below)}
         if sources[name].idle_after_us is None
     )

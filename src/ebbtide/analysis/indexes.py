@@ -31,6 +31,7 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.operators import Joining, Matching, Padding, operator
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import Aggregate, Distinct, Relation
 from ebbtide.algebra.traits import Stateless
 from ebbtide.algebra.window import Dstream, Istream, Rstream, Session, Window
@@ -100,7 +101,7 @@ def _key(relation: Relation, place: int) -> Iterator[str]:
             yield from node.spec.keys
         case Session():
             yield from node.partition_by
-        case Product() | Rstream():
+        case Product() | Rstream() | Recursion():
             return
         case Distinct() | Difference() | StrictDifference() | Intersection() | MaxUnion():
             yield from map(str, node.children[place].schema)
@@ -132,7 +133,7 @@ def _begins(relation: Relation, place: int, inputs: tuple[IndexedInput, ...]) ->
             return True
         case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
             return begins_ahead(stored.edge)
-        case TopN() | Over() | Window() | Session():
+        case TopN() | Over() | Window() | Session() | Recursion():
             return begins_ahead(stored.edge)
         case _:
             assert_never(node)

@@ -31,6 +31,7 @@ from ebbtide.algebra.combination import (
 )
 from ebbtide.algebra.operators import Joining, Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Distinct,
@@ -47,7 +48,7 @@ from ebbtide.algebra.window import (
 from ebbtide.analysis.contact import NOT_TOUCHED, Touch, met, touched
 from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.formula import Formula, both
-from ebbtide.analysis.formula.progress import ALWAYS, Bound, Progress, fastest
+from ebbtide.analysis.formula.progress import ALWAYS, Bound, Progress, fastest, slowest
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule, behind
 from ebbtide.analysis.ordered_keep import open_sessions, rows_of_frames, window_rule
@@ -99,6 +100,8 @@ def kept_inputs(relation: Relation, below: tuple[Edge, ...], retain: Retain) -> 
             return (_in_order(open_sessions(node, below[0], retain)),)
         case Istream() | Dstream() | Rstream():
             return (_streamed(node, below[0], retain),)
+        case Recursion():
+            return (_ahead(node, below[0]),)
         case _:
             assert_never(node)
 
@@ -189,6 +192,13 @@ def _streamed(node: Streaming, below: Edge, retain: Retain) -> Kept:
         touch = touch.either(Touch(Keep(((After(TO, ahead),),))))
     first = isinstance(node, Rstream)
     return Kept(0, ByTime(touch.keep, _columns(below), first, turns=True), touch)
+
+
+def _ahead(node: Recursion, below: Edge) -> Kept:
+    """A row that is later than ``now``, which is at or beyond the progress of every input."""
+    heard = sorted({atom.bound for atom in below.bounds.atoms})
+    waits = After(below.columns[node.place], slowest(map(Progress, heard)))
+    return Kept(0, ByTime(Keep(((waits,),) if heard else ()), _columns(below)))
 
 
 def _in_order(rule: LastRows | OpenSessions) -> Kept:

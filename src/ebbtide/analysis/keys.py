@@ -27,6 +27,7 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.expression import Comparison, Expression, Literal, Ref, conjuncts
 from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Ranking, TopN
+from ebbtide.algebra.recursion import Recurrence
 from ebbtide.algebra.relation import (
     Aggregate,
     ChangingTable,
@@ -37,6 +38,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
 )
 from ebbtide.algebra.traits import KeepsKeys
@@ -103,9 +105,13 @@ def derive(relation: Relation, below: tuple[Keys, ...]) -> Keys:
     if isinstance(node, Padding):
         return _outer(node, below)
     match node:
+        case ChangingTable() if node.declaration.bag:
+            return Keys()
         case Stream() | StaticTable() | ChangingTable():
             declared = node.declaration.key
             return Keys(_some(declared, node.schema))
+        case Recurrence():
+            return Keys()
         case Values():
             return Keys((frozenset(),) if len(node.rows) <= 1 else ())
         case Filter():
@@ -118,6 +124,9 @@ def derive(relation: Relation, below: tuple[Keys, ...]) -> Keys:
             return _grouped(below[0], node)
         case TopN():
             return _top(below[0], node)
+        case Unnest():
+            numbered = _extended(below[0], len(node.schema) - 1)
+            return Keys((), below[0].constants, below[0].equal) if node.place is None else numbered
         case Hop():
             return _extended(below[0], node.schema.position("window_start"))
         case Cumulate():

@@ -12,7 +12,7 @@ Static relations are monotonic.  An edge carries negative changes iff its class 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import assert_never
 
@@ -29,11 +29,15 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.operators import Padding, operator
+from ebbtide.algebra.phases import during
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     ChangingTable,
     Distinct,
+    Filter,
+    Map,
     Relation,
     StaticTable,
     Stream,
@@ -99,6 +103,8 @@ def monotonicity(plan: Relation) -> Monotonicity:
 def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
     """The class of a node from those of its inputs."""
     node = operator(relation)
+    if isinstance(node, Filter | Map) and node.depends_on_now:
+        return _through_now(node, below[0])
     if isinstance(node, KeepsClass):
         return below[0]
     if isinstance(node, Padding):
@@ -134,8 +140,22 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return _unless_static(below, "a row on the right ends one on the left")
         case Istream() | Dstream() | Rstream():
             return _streamed(node, below[0])
+        case Recurrence():
+            return _strict(f"a row of {node.name} may follow from one that is revised")
+        case Recursion():
+            return _recursive(node, below[0])
         case _:
             assert_never(node)
+
+
+def _through_now(node: Filter | Map, below: Monotonicity) -> Monotonicity:
+    """Conditions on NOW() end a row where the row itself says, or never."""
+    if below.has_negatives:
+        return below
+    if isinstance(node, Filter) and not any(phase.ends for phase in during(node.predicate)):
+        only_later = below.value in (Class.MONOTONIC, Class.WEAK)
+        return replace(below, static=False) if only_later else _WEAK_BY_NOW
+    return _WEAK_BY_NOW
 
 
 def _padded(node: Padding, below: tuple[Monotonicity, ...]) -> Monotonicity:
@@ -199,6 +219,21 @@ def _streamed(node: Istream | Dstream | Rstream, below: Monotonicity) -> Monoton
     if below.value <= linear:
         return Monotonicity(Class.MONOTONIC, "what a growing relation showed is not taken back")
     return _strict("a row in the past may show that another did not come or go")
+
+
+def _recursive(node: Recursion, below: Monotonicity) -> Monotonicity:
+    """Rows that follow from rows that never leave never leave, if they do so in one round."""
+
+    def growing(relation: Relation, inputs: tuple[Monotonicity, ...]) -> Monotonicity:
+        is_own = isinstance(relation, Recurrence) and relation.name == node.name
+        return _GROWING if is_own else derive(relation, inputs)
+
+    optimistic = fold(node.input, growing)
+    return optimistic if optimistic.value is Class.MONOTONIC else below
+
+
+_GROWING = Monotonicity(Class.MONOTONIC, "what follows from facts that only come only comes")
+_WEAK_BY_NOW = Monotonicity(Class.WEAK, "a row stays as long as its condition on NOW() says")
 
 
 def _strict(reason: str) -> Monotonicity:

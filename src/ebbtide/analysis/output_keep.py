@@ -4,7 +4,8 @@ Law: what was emitted is kept while a change to come can make it be derived agai
 that to the row of its own group, to an equal row, or to the rows of its partition; in an OVER with
 frames only to those whose frame it is in.  Under that rule nothing that is forgotten is retracted.
 
-Joins and windows emit each row once, from its parents, and keep nothing of it.
+Joins and windows emit each row once, from its parents, and keep nothing of it; LAG, LEAD and frames
+of rows on facts keep the values of a fact beside it, as long as its input's rule keeps it.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from ebbtide.algebra.relation import (
 )
 from ebbtide.algebra.traits import EmitsOnce
 from ebbtide.analysis.contact import NOT_TOUCHED, Touch, touched
+from ebbtide.analysis.formula.conditions import Keep
 from ebbtide.analysis.formula.formula import Formula, both, compare
 from ebbtide.analysis.formula.progress import NEVER, Value, slowest
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep import Retain, Together
 from ebbtide.analysis.keep_rules import ByTime, behind
+from ebbtide.analysis.ordered_keep import rows_of_frames
 from ebbtide.analysis.temporal.edge import FROM, Copy, Edge, same, same_row
 from ebbtide.analysis.temporal.frame import reach
 from ebbtide.analysis.temporal.pointwise import same_partition
@@ -50,6 +53,9 @@ def kept_output(
     if isinstance(node, EmitsOnce):
         return None
     match node:
+        case Aggregate() if not node.keys and edge.kind is Kind.FACT:
+            # The one group has a row from the first step on, which is emitted once.
+            return _rule(edge, Touch(Keep(((),))))
         case Aggregate():
             touch = _touched(edge, below, lambda o, y: _same_group(node.keys, o, y), retain)
             return _rule(edge, touch)
@@ -60,6 +66,8 @@ def kept_output(
             # The input's columns stand first in the output.
             touch = _touched(below[0], below, lambda o, y: same_partition(keys, o, y), retain)
             return _rule(below[0], touch)
+        case Over() if rows_of_frames(node, below[0], retain) is not None:
+            return None  # the values of a fact stand beside it, in the store of its input
         case Over():
             return _rule(below[0], _touched(below[0], below, _framed(node, below[0]), retain))
         case _:

@@ -19,11 +19,15 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.operators import Padding, operator
+from ebbtide.algebra.phases import Phase, during, phases
 from ebbtide.algebra.ranking import TopN
+from ebbtide.algebra.recursion import Recurrence
 from ebbtide.algebra.relation import (
     Aggregate,
     ChangingTable,
     Distinct,
+    Filter,
+    Map,
     Relation,
     StaticTable,
     Stream,
@@ -37,6 +41,9 @@ from ebbtide.algebra.window import (
     Rstream,
     Window,
 )
+from ebbtide.analysis.formula.terms import Var
+from ebbtide.analysis.temporal.edge import FROM, TO, Edge
+from ebbtide.core.time import INF
 
 
 class Size(IntEnum):
@@ -61,12 +68,14 @@ class Size(IntEnum):
 def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
     """How many rows of a node hold at once."""
     node = operator(relation)
+    if isinstance(node, Filter) and node.depends_on_now:
+        return _ended_by_now(node, below[0])
     if isinstance(node, KeepsSize):
         return below[0]
     if isinstance(node, Padding):
         return _outer(node, below)
     match node:
-        case Stream():
+        case Stream() | Recurrence():
             return Size.UNBOUNDED
         case StaticTable():
             return Size.TABLE
@@ -92,6 +101,51 @@ def derive(relation: Relation, below: tuple[Size, ...]) -> Size:
             return Size.UNBOUNDED
         case _:
             assert_never(node)
+
+
+def size_of_phases(node: Filter | Map, edge: Edge, below: Size, size: Size) -> Size:
+    """How many rows of phases hold or wait to begin, by what is known of their ends.
+
+    Rows that begin within a bound of a time that progresses, and end so, are those of a window; of
+    rows that never end and may begin however late, any number may be waiting.
+    """
+    if edge.bounds.is_static:
+        return size
+    if begins_however_late(node, edge, below):
+        return Size.UNBOUNDED
+    return min(size, Size.WINDOW) if _bounded(edge, TO) else size
+
+
+def begins_however_late(node: Filter | Map, edge: Edge, below: Size) -> bool:
+    """Whether conditions on NOW() let rows begin at times that nothing bounds.
+
+    A row that waits for its phase is there already, so it is one of those below that hold at once.
+    """
+    if below is not Size.UNBOUNDED or edge.bounds.is_static:
+        return False
+    return any(phase.starts for phase in _phases(node)) and not _bounded(edge, FROM)
+
+
+def _phases(node: Filter | Map) -> tuple[Phase, ...]:
+    if isinstance(node, Filter):
+        return during(node.predicate)
+    return phases(*(named.expression for named in node.columns))
+
+
+def _bounded(edge: Edge, end: Var) -> bool:
+    known = edge.bounds.variables
+    return all(
+        any(case.is_there(v) and case.dist(v, end) < INF for v in known)
+        for case in edge.facts.cases
+    )
+
+
+def _ended_by_now(node: Filter, below: Size) -> Size:
+    """Rows that a condition on NOW() ends: those of a window, or as many as have not ended."""
+    kept = during(node.predicate)
+    if not all(phase.ends for phase in kept):
+        return below
+    return min(below, Size.TABLE)
 
 
 def _grouped(node: Aggregate, below: Size) -> Size:

@@ -47,6 +47,7 @@ from ebbtide.analysis.temporal.sources import bound_of, retentions
 from ebbtide.core.folds import Fold
 from ebbtide.core.tree import fold
 from ebbtide.core.types import TIMESTAMP
+from ebbtide.core.words import counted
 
 
 class StoredInput(Protocol):
@@ -130,7 +131,7 @@ def _admission(source: Stream | ChangingTable | StaticTable) -> tuple[Store, ...
         return ()
     edge = Edge(declaration.schema, Kind.FACT, NOTHING_KNOWN)
     retain = retentions(source)
-    times = [p.attribute for p in declaration.promises]
+    times = [p.attribute for p in declaration.promises if not p.arrival]
     if isinstance(source, ChangingTable):
         time = (declaration.time or "").casefold()
         times = [name for name in times if name.casefold() == time]
@@ -208,7 +209,7 @@ def _instead(relation: Relation, source: StoredInput) -> str:
         case Over() if _runs(node, source):
             return f"{_folded('partition', bool(node.partition_by))}, and the later rows"
         case TopN() if not source.monotonicity.has_negatives and not source.edge.is_snapshot:
-            return f"the first {node.offset + node.count} rows"
+            return f"the first {counted(node.offset + node.count, 'row')}"
         case Over() | TopN():
             return ""
         case _:

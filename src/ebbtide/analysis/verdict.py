@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
 from ebbtide.analysis.finality import Finality, When
@@ -21,8 +21,9 @@ from ebbtide.analysis.indexes import begins_ahead
 from ebbtide.analysis.keep import held_back
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
-from ebbtide.analysis.size import Size
+from ebbtide.analysis.size import Size, begins_however_late
 from ebbtide.analysis.stores import Store, held_store
+from ebbtide.core.html import facts_html
 from ebbtide.errors import Span, TemporalError
 
 
@@ -50,6 +51,10 @@ class Verdict:
     def __str__(self) -> str:
         return "; ".join([str(self.finality), f"state {self.state}", *map(str, self.waiting)])
 
+    def _repr_html_(self) -> str:
+        waiting = [("waits", each) for each in self.waiting]
+        return facts_html("Verdict", [("final", self.finality), ("state", self.state), *waiting])
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
@@ -63,6 +68,8 @@ class Analysis:
     root: Node
     held: tuple[Store, ...]
     verdict: Verdict
+    watched: tuple[Node, ...] = ()
+    """What runs beside the plan for what its guards leave out alone."""
 
     @property
     def ahead(self) -> bool:
@@ -96,8 +103,10 @@ class Analysis:
         return self.root.walk()
 
 
-def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
-    """What is proved about a plan."""
+def analyse(
+    plan: Relation, emit: Emit = Emit.CHANGES, watched: tuple[Relation, ...] = ()
+) -> Analysis:
+    """What is proved about a plan, and about those that run beside it."""
     root = examine(plan)
     held: tuple[Store, ...] = ()
     if emit.needs_finality and root.finality.when is When.BY_PROGRESS:
@@ -105,7 +114,7 @@ def analyse(plan: Relation, emit: Emit = Emit.CHANGES) -> Analysis:
         store = held_store(node, held_back(node.edge, node.finality.waits))
         held = () if store is None else (store,)
     verdict = Verdict(root.finality, _state(root, held), waiting(root))
-    return Analysis(plan, emit, root, held, verdict)
+    return Analysis(plan, emit, root, held, verdict, tuple(map(examine, watched)))
 
 
 def check(
@@ -113,12 +122,13 @@ def check(
     emit: Emit = Emit.CHANGES,
     allow_unbounded: bool = False,
     place: Callable[[Relation], Span | None] = lambda _: None,
+    watched: tuple[Relation, ...] = (),
 ) -> Analysis:
     """The analysis of a plan that may run; others are refused.
 
     ``place`` says where an operator of the plan stands in the text.
     """
-    analysis = analyse(plan, emit)
+    analysis = analyse(plan, emit, watched)
     verdict = analysis.verdict
     if emit.needs_finality and verdict.finality.when is When.NEVER:
         raise TemporalError(
@@ -128,6 +138,15 @@ def check(
             hint=advice.to_be_final(analysis.root, emit),
             span=place(advice.breaking(analysis.root).relation),
         )
+    late = begins_late(analysis.root)
+    if late is not None and not allow_unbounded:
+        raise TemporalError(
+            "unbounded-state",
+            f"any number of rows of {advice.name_of(analysis.plan)} may wait until they begin",
+            detail="nothing bounds when they begin by a time that progresses",
+            hint="bound it, as in AND opens <= at + INTERVAL 1 DAY",
+            span=place(late.relation),
+        )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:
         if verdict.state.path is None:
             raise TemporalError(
@@ -136,15 +155,23 @@ def check(
                 detail="they never end, so they are never final",
                 hint=f"leave out {advice.asked(emit)}",
             )
-        node, store = worst(analysis.root)
-        raise TemporalError(
-            "unbounded-state",
-            f"{advice.keeper(node)} would keep every row for ever",
-            detail=advice.missing_bound(node, store),
-            hint=advice.to_forget(node, store),
-            span=place(node.relation),
-        )
+        raise _kept_for_ever(*worst(analysis.root), place)
+    for root in () if allow_unbounded else analysis.watched:
+        if _state(root, ()).size is Size.UNBOUNDED:
+            raise _kept_for_ever(*worst(root), place)
     return analysis
+
+
+def _kept_for_ever(
+    node: Node, store: Store, place: Callable[[Relation], Span | None]
+) -> TemporalError:
+    return TemporalError(
+        "unbounded-state",
+        f"{advice.keeper(node)} would keep every row for ever",
+        detail=advice.missing_bound(node, store),
+        hint=advice.to_forget(node, store),
+        span=place(node.relation),
+    )
 
 
 def passing_node(root: Node) -> Node:
@@ -153,6 +180,18 @@ def passing_node(root: Node) -> Node:
     for _ in range(root.finality.depth):
         (node,) = node.inputs
     return node
+
+
+def begins_late(root: Node) -> Node | None:
+    """The node whose rows are held for the answer until they begin, however late that is."""
+    node = root
+    while isinstance(node.relation, Filter | Map | Alias | View):
+        relation = node.relation
+        if isinstance(relation, Filter | Map) and relation.depends_on_now:
+            late = begins_however_late(relation, node.edge, node.inputs[0].size)
+            return node if late else None
+        (node,) = node.inputs
+    return None
 
 
 def worst(root: Node) -> tuple[Node, Store]:
@@ -165,6 +204,8 @@ def _state(root: Node, held: tuple[Store, ...]) -> State:
     stores = any(node.stores for node in root.walk())
     if held and (not stores or held[0].size > worst(root)[1].size):
         return State(held[0].size, "rows wait until they are final")
+    if begins_late(root) is not None:
+        return State(Size.UNBOUNDED, "rows wait until they begin")
     if not stores:
         return State(Size.NONE)
     node, store = worst(root)

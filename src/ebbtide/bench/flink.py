@@ -37,6 +37,14 @@ class Flink:
                 "wrong-answer", f"Flink answers {case.name} with {found} rows, not {expected}"
             )
 
+    def declare(self, statements: list[str]) -> None:
+        """Declares tables."""
+        self._ask("declare", statements)
+
+    def timed(self, query: str) -> float:
+        """How long a query on them takes into a sink that keeps nothing."""
+        return float(self._ask("timed", query))
+
     def _declare(self, streams: tuple[ReadingFiles, ...]) -> None:
         paths = (rows.apart.resolve().as_uri() for rows in streams)
         self._ask("tables", dict(zip("su", paths, strict=False)))

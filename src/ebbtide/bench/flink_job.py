@@ -2,7 +2,8 @@
 
 Needs nothing but the standard library and PyFlink.  A line of input is a list:
 ``["tables", paths]`` declares streams, ``["seconds", query, columns]`` times a query into a sink
-that keeps nothing, and ``["rows", query, columns]`` counts its answer.  Every line is answered by
+that keeps nothing, and ``["rows", query, columns]`` counts its answer; ``["declare", statements]``
+declares other tables, and ``["timed", query]`` times a query on them.  Every line is answered by
 one.
 """
 
@@ -44,6 +45,21 @@ class Flink:
             self.run(_STREAM.format(name=name, path=path))
         return len(paths)
 
+    def declare(self, statements: list[str]) -> int:
+        """Declares tables by their statements."""
+        for text in statements:
+            self.run(text)
+        return len(statements)
+
+    def timed(self, query: str) -> float:
+        """How long any query takes into a sink that keeps nothing."""
+        from pyflink.table import TableDescriptor
+
+        nothing = TableDescriptor.for_connector("blackhole").build()
+        began = time.perf_counter()
+        self.tables_made.sql_query(query).execute_insert(nothing).wait()
+        return time.perf_counter() - began
+
     def seconds(self, query: str, columns: str) -> float:
         """How long a query takes into a sink that keeps nothing."""
         return self._insert(query, columns, "'connector' = 'blackhole'")
@@ -73,6 +89,8 @@ def main() -> None:
         "tables": flink.tables,
         "seconds": flink.seconds,
         "rows": flink.rows,
+        "declare": flink.declare,
+        "timed": flink.timed,
     }
     for line in sys.stdin:
         verb, *arguments = json.loads(line)

@@ -2,42 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from ebbtide.bench.figures import Figure
+
 
 @click.command("bench")
+@click.argument("suite", type=click.Choice(["all", "nexmark"]), default="all")
 @click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
+@click.option("--queries", metavar="NUMBERS", help="Only these of Nexmark's, such as 0,5,18.")
 @click.option("--repeats", default=3, show_default=True, help="Runs; their median counts.")
 @click.option("--flink", metavar="PYTHON", help="The Python of an environment that has PyFlink.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the figures to this file, too.")
-def command(rows: int, repeats: int, flink: str | None, json_path: str | None) -> None:
+def command(
+    suite: str,
+    rows: int,
+    queries: str | None,
+    repeats: int,
+    flink: str | None,
+    json_path: str | None,
+) -> None:
     """Measure Ebbtide beside Spark alone, and beside Flink where it is installed.
 
-    Every answer is checked before a figure is taken. With two million rows it takes minutes.
+    SUITE is all that README's table has, or "nexmark": the 23 queries of that benchmark. Every
+    answer is checked before a figure is taken. With two million rows it takes minutes.
     """
-    from ebbtide.bench import drift, pipelines, speed, steps
     from ebbtide.bench.figures import as_json, as_table
     from ebbtide.spark.session import start_spark
 
+    numbers = _numbers(queries)
     peer = None if flink is None else Path(flink)
+    measure = _nexmark(numbers) if suite == "nexmark" else _everything
     with TemporaryDirectory() as work:
         spark = start_spark(log=f"{work}/spark.log")
         try:
-            figures = [
-                *speed.measured(spark, Path(work), rows, repeats, _say, peer),
-                *pipelines.measured(spark, Path(work), rows, repeats, _say),
-                *steps.measured(spark, Path(work), _say),
-                *drift.measured(spark, Path(work), rows, _say),
-            ]
+            figures = list(measure(spark, Path(work), rows, repeats, peer))
         finally:
             spark.stop()
     text = as_json(figures)
     if json_path is not None:
         Path(json_path).write_text(text + "\n", encoding="utf-8")
     click.echo(as_table(text))
+
+
+def _everything(
+    spark: Any, work: Path, rows: int, repeats: int, flink: Path | None
+) -> Iterator[Figure]:
+    from ebbtide.bench import drift, pipelines, speed, steps
+
+    yield from speed.measured(spark, work, rows, repeats, _say, flink)
+    yield from pipelines.measured(spark, work, rows, repeats, _say)
+    yield from steps.measured(spark, work, _say)
+    yield from drift.measured(spark, work, rows, _say)
+
+
+def _nexmark(numbers: Sequence[int]) -> Callable[..., Iterator[Figure]]:
+    from ebbtide.bench.nexmark import suite
+
+    def measure(
+        spark: Any, work: Path, rows: int, repeats: int, flink: Path | None
+    ) -> Iterator[Figure]:
+        return suite.measured(spark, work, rows, repeats, _say, flink, numbers)
+
+    return measure
+
+
+def _numbers(text: str | None) -> Sequence[int]:
+    """The numbers of queries, from a list of them."""
+    from ebbtide.bench.nexmark.queries import NUMBERS
+
+    if text is None:
+        return NUMBERS
+    parts = [part.strip().removeprefix("q") for part in text.split(",")]
+    known = {str(number) for number in NUMBERS}
+    wrong = [part for part in parts if part not in known]
+    if wrong:
+        raise click.BadParameter(
+            f"{wrong[0]!r} is not the number of a query: they go from 0 to {NUMBERS[-1]}",
+            param_hint="--queries",
+        )
+    return [int(part) for part in parts]
 
 
 def _say(text: str) -> None:

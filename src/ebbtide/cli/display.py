@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ebbtide.cli.row_formats import console, zone
 from ebbtide.core.time import Instant, format_instant, is_finite
+from ebbtide.core.words import counted, size
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -105,25 +106,41 @@ class Screen:
         """Renews the tables."""
         if last:
             self.said = f"ended after {elapsed(seconds)}"
-        elif self.said.startswith("Starting"):
+        elif self.said.startswith(("Starting", "Compiling", "Waiting")) and _has_stepped(queries):
             self.said = ""
-        said = self.said or f"running for {elapsed(seconds)}; Ctrl-C ends it"
+        said = self.said or f"running for {elapsed(seconds)}, {_waits(queries)}; Ctrl-C ends it"
         self.live.update(picture(queries, said, self.live.console.width), refresh=last)
+
+
+def _has_stepped(queries: Sequence[QueryProgress]) -> bool:
+    return any(query.version >= 0 for query in queries)
+
+
+def _waits(queries: Sequence[QueryProgress]) -> str:
+    """What the next step waits for."""
+    if not _has_stepped(queries):
+        return "waiting for the first rows"
+    quiet = [s.name for query in queries for s in query.sources if not s.rate]
+    busy = [s.name for query in queries for s in query.sources if s.rate]
+    if busy or not quiet:
+        return "at work"
+    return f"waiting for rows of {', '.join(dict.fromkeys(quiet))}"
 
 
 def line(query: QueryProgress, seconds: float) -> str:
     """How a query does, in one line."""
-    sources = ", ".join(f"{s.name} {s.rows:,} rows{_per_second(s)}" for s in query.sources)
+    sources = ", ".join(f"{s.name} {counted(s.rows, 'row')}{_per_second(s)}" for s in query.sources)
     parts = [
         f"{seconds:8.1f}s",
         f"{query.name}: step {query.version}",
         f"now {moment(query.now)}",
         f"in {sources}",
-        f"out {query.emitted:,} rows",
-        f"state {query.rows_stored:,} rows {size(query.bytes_stored)}",
+        f"out {counted(query.emitted, 'row')}",
+        f"state {counted(query.rows_stored, 'row')} {size(query.bytes_stored)}",
         *([f"step {query.seconds:.2f}s"] if query.seconds is not None else []),
         f"late {query.late:,}",
         f"unused {query.refused:,}",
+        *([f"errors {query.errors:,}"] if query.errors else []),
     ]
     return "  ".join(parts)
 
@@ -162,7 +179,9 @@ def _sources(queries: Sequence[QueryProgress], wide: bool) -> Table:
 def _queries(queries: Sequence[QueryProgress], wide: bool) -> Table:
     table = _empty(["query"], ["step"])
     table.add_column("now", no_wrap=True)
-    for name in ("rows out", "state", "", "step time" if wide else "time", "late", "unused"):
+    failing = any(query.errors for query in queries)
+    names = ["rows out", "state", "", "step time" if wide else "time", "late", "unused"]
+    for name in [*names, *(["errors"] if failing else [])]:
         table.add_column(name, justify="right", no_wrap=True)
     for query in queries:
         table.add_row(
@@ -175,6 +194,7 @@ def _queries(queries: Sequence[QueryProgress], wide: bool) -> Table:
             "" if query.seconds is None else f"{query.seconds:.2f} s",
             f"{query.late:,}",
             f"{query.refused:,}",
+            *([f"{query.errors:,}"] if failing else []),
         )
     return table
 
@@ -233,17 +253,3 @@ def elapsed(seconds: float) -> str:
     hours, rest = divmod(int(seconds), 3600)
     minutes = f"{rest // 60:02d}" if hours else str(rest // 60)
     return f"{hours}:{minutes}:{rest % 60:02d}" if hours else f"{minutes}:{rest % 60:02d}"
-
-
-def size(count: int) -> str:
-    """A number of bytes in the unit that fits.
-
-    >>> size(312), size(45_300), size(2_500_000_000)
-    ('312 B', '45 KB', '2.5 GB')
-    """
-    value, unit = float(count), "B"
-    for larger in ("KB", "MB", "GB", "TB"):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 100 else f"{value:.1f} {unit}"

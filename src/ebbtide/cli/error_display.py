@@ -101,6 +101,11 @@ def _place(span: Span) -> str:
     return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
+def say(error: EbbtideError, file: str | None = None) -> None:
+    """Tells an error that does not end the command."""
+    _say(message(error, file), exit_code(error))
+
+
 def _shown(error: EbbtideError, debug: bool, file: str | None = None) -> int:
     if debug:
         traceback.print_exception(error)

@@ -1,19 +1,26 @@
-"""``ebbtide explain``: what is proved about the queries of a script; nothing runs."""
+"""``ebbtide explain``: what is to be expected of the queries of a script; nothing runs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ebbtide.cli import scripts
-from ebbtide.errors import QueryError
+from ebbtide.cli.error_display import DONE, USERS
+from ebbtide.cli.options import location_option
+from ebbtide.errors import EbbtideError, QueryError, Span
 
 if TYPE_CHECKING:
+    from ebbtide.algebra.relation import Relation
     from ebbtide.analysis import Explanation
+    from ebbtide.sql.bound import BoundQuery
     from ebbtide.sql.catalog import Catalog
 
 
@@ -21,98 +28,199 @@ if TYPE_CHECKING:
 @click.argument("file", type=scripts.SCRIPT, required=False)
 @click.option("--query", "-q", "text", metavar="SQL", help="A query, or a script, as text.")
 @click.option("--view", metavar="NAME", help="Explain this view or query alone.")
+@click.option("--verbose", "-v", is_flag=True, help="Add what is proved about every operator.")
+@click.option(
+    "--rate",
+    "rates",
+    multiple=True,
+    metavar="SOURCE=N",
+    help="Rows a second of a source, to say how many rows and bytes are kept; may be repeated. "
+    "Without it, rates are those of the run in the location, if there was one.",
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs: an object by query.")
 @click.option("--svg", "as_svg", is_flag=True, help="A drawing of the plan with its facts.")
 @click.option("--output", "-o", metavar="PATH", help="Write to this file.")
+@location_option
 def command(
     file: str | None,
     text: str | None,
     view: str | None,
+    verbose: bool,
+    rates: tuple[str, ...],
     as_json: bool,
     as_svg: bool,
     output: str | None,
-) -> None:
+    location: str,
+) -> int:
     """Explain the queries of the script FILE, or of -q.
 
-    When answers are final, how much state they need, and what is proved about every operator.
-    With both, FILE declares and -q asks.
+    How fresh and how final answers are, and how much is kept for them; with --verbose, what is
+    proved about every operator. With both FILE and -q, FILE declares and -q asks.
+
+    A query that may not run is explained, too, and the reason is told; the exit code is 2 then.
     """
     if file is None and text is None:
         raise click.UsageError("name a script, or give a query with -q")
     if as_json and as_svg:
         raise click.UsageError("--json and --svg exclude each other")
-    from ebbtide.sql.catalog import Catalog
-
-    catalog, found = Catalog(), dict[str, "Explanation"]()
-    if file is not None:
-        catalog, found = _explained(scripts.read(file), catalog)
-    if text is not None:
-        catalog, found = _explained(scripts.Script(text, "-q"), catalog)
-    chosen = found if view is None else {view: _one(found, catalog, view)}
-    if not chosen:
+    reading = _Reading(dict(map(_rate, rates)), location)
+    given = list(_scripts(file, text))
+    # With both, the file only declares.
+    refused = [reading.read(script, asks=script is given[-1]) for script in given]
+    found = reading.found
+    chosen = found if view is None else {view: reading.one(view)}
+    if not chosen and not any(refused):
         raise QueryError("nothing-to-run", "there is no query to explain", hint="SELECT ...")
-    _write(_drawn(chosen) if as_svg else _written(chosen, as_json), output)
+    if chosen:
+        _write(_drawn(chosen) if as_svg else _written(chosen, as_json, verbose), output)
+    for script, errors in zip(given, refused, strict=True):
+        script.tell(errors, reading.catalog.names())
+    return USERS if any(refused) else DONE
 
 
-def _explained(script: scripts.Script, catalog: Catalog) -> tuple[Catalog, dict[str, Explanation]]:
-    """The catalog after a script, and what is proved about its queries, by name.
+def _scripts(file: str | None, text: str | None) -> Iterator[scripts.Script]:
+    if file is not None:
+        yield scripts.read(file)
+    if text is not None:
+        yield scripts.Script(text, "-q")
 
-    Views that it declares and that nothing in it reads are queries, too.
-    """
-    from ebbtide.algebra.relation import View
-    from ebbtide.analysis import explain
-    from ebbtide.core.tree import find
-    from ebbtide.optimizer import optimise
-    from ebbtide.sql.binder import bind
-    from ebbtide.sql.binding.insertion import inserted
-    from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
-    from ebbtide.sql.catalog import ViewEntry
-    from ebbtide.sql.parser import parse
 
-    found: dict[str, Explanation] = {}
-    read = {name.casefold() for name in catalog.names()}
-    with script.placed():
-        for statement in parse(script.text):
-            bound = bind(statement, catalog)
-            if isinstance(bound, Declared):
-                catalog = bound.catalog
-            elif isinstance(bound, BoundQuery | BoundExplain | BoundInsert):
-                query = bound if isinstance(bound, BoundQuery) else bound.query
-                found[f"query{len(found)}"] = explain(optimise(query.plan), query.emit)
-                read |= {view.name.casefold() for view in find(query.plan, View)}
-                if isinstance(bound, BoundInsert):
-                    catalog = inserted(bound.target, bound.query, catalog)
-        for entry in catalog:
-            unread = entry.name.casefold() not in read and not catalog.dependents(entry.name)
+def _rate(given: str) -> tuple[str, float]:
+    name, _, number = given.partition("=")
+    try:
+        rate = float(number)
+    except ValueError:
+        rate = -1.0
+    if not name or rate < 0:
+        raise click.BadParameter(f"'{given}' is not like bids=100", param_hint="--rate")
+    return name, rate
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Scripts, read one after the other: what they declare, and what is proved."""
+
+    rates: Mapping[str, float]
+    location: str
+    found: dict[str, Explanation] = field(default_factory=dict)
+    _catalog: Catalog | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared so far."""
+        from ebbtide.sql.catalog import Catalog
+
+        return self._catalog or Catalog()
+
+    def read(self, script: scripts.Script, asks: bool) -> list[EbbtideError]:
+        """Explains the queries of a script, and views that it declares and nothing in it reads.
+
+        What is refused does not end the others.  One that does not ask only declares.
+        """
+        from ebbtide.algebra.relation import View
+        from ebbtide.core.tree import find
+        from ebbtide.sql.binder import bind
+        from ebbtide.sql.binding.insertion import inserted
+        from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
+        from ebbtide.sql.catalog import ViewEntry
+        from ebbtide.sql.parser import parse
+
+        refused: list[EbbtideError] = []
+        read = {name.casefold() for name in self.catalog.names()}
+        with script.placed():
+            statements = parse(script.text)
+        places = {entry.casefold(): span for entry, span in scripts.declared(statements)}
+        for statement in statements:
+            with _noted(refused, statement.span):
+                bound = bind(statement, self.catalog)
+                if isinstance(bound, Declared):
+                    self._catalog = bound.catalog
+                elif isinstance(bound, BoundQuery | BoundExplain | BoundInsert):
+                    query = bound if isinstance(bound, BoundQuery) else bound.query
+                    read |= {view.name.casefold() for view in find(query.plan, View)}
+                    if isinstance(bound, BoundInsert):
+                        self._catalog = inserted(bound.target, bound.query, self.catalog)
+                    if asks:
+                        only = isinstance(bound, BoundExplain)
+                        self._explain(f"query{len(self.found)}", query, only)
+        for entry in self.catalog if asks else ():
+            unread = entry.name.casefold() not in read and not self.catalog.dependents(entry.name)
             if isinstance(entry, ViewEntry) and unread:
-                found[entry.name] = explain(optimise(entry.view))
-    return catalog, found
+                with _noted(refused, places.get(entry.name.casefold())):
+                    self._view(entry.name, entry.view)
+        return refused
+
+    def one(self, name: str) -> Explanation:
+        """What is proved about one view or query."""
+        from ebbtide.sql.catalog import ViewEntry
+
+        if name.casefold() in self.found:
+            return self.found[name.casefold()]
+        entry = self.catalog.find(name)
+        if isinstance(entry, ViewEntry):
+            return self._view(entry.name, entry.view)
+        names = [*self.catalog.names("VIEW"), *self.found]
+        raise QueryError(
+            "unknown-query",
+            f'the script has no view "{name}"',
+            detail=f"it has {', '.join(dict.fromkeys(names))}" if names else None,
+        )
+
+    def _explain(self, name: str, query: BoundQuery, only: bool) -> None:
+        """Explains a query, and then, unless it is only to be explained, refuses it if need be."""
+        from ebbtide.analysis import check, explain
+        from ebbtide.engine.building import check_built
+        from ebbtide.optimizer import guarded, optimise, written
+
+        plan = optimise(query.plan, query.on_error)
+        runs = guarded(plan, query.on_error)
+
+        def place(node: Relation) -> Span | None:
+            return query.written.span(written(query.plan, plan, runs.origin(node)))
+
+        self.found[name] = explain(runs.plan, query.emit, self._rates(name))
+        if not only:
+            allowed, watched = query.allow_unbounded, runs.watched
+            check_built(name, check(runs.plan, query.emit, allowed, place, watched))
+
+    def _view(self, name: str, plan: Relation) -> Explanation:
+        from ebbtide.algebra.kind import Kind, kind
+        from ebbtide.analysis import check, explain
+        from ebbtide.engine.building import check_built
+        from ebbtide.optimizer import prepared
+
+        runs = prepared(plan)
+        self.found[name] = explain(runs.plan, rates=self._rates(name))
+        if kind(plan) is not Kind.FACT:  # others run in the queries that read them
+            check_built(name, check(runs.plan, watched=runs.watched))
+        return self.found[name]
+
+    def _rates(self, name: str) -> Mapping[str, float]:
+        """The rates that were given, or those of the run of that name."""
+        if self.rates or not os.path.isdir(self.location):
+            return self.rates
+        from ebbtide.engine.location import Location
+        from ebbtide.engine.measured import measured_rates
+
+        root = Location(self.location).root_of_view(name)
+        return {} if root is None else measured_rates(root)
 
 
-def _one(found: Mapping[str, Explanation], catalog: Catalog, name: str) -> Explanation:
-    from ebbtide.analysis import explain
-    from ebbtide.optimizer import optimise
-    from ebbtide.sql.catalog import ViewEntry
-
-    if name.casefold() in found:
-        return found[name.casefold()]
-    entry = catalog.find(name)
-    if isinstance(entry, ViewEntry):
-        return explain(optimise(entry.view))
-    names = [*catalog.names("VIEW"), *found]
-    raise QueryError(
-        "unknown-query",
-        f'the script has no view "{name}"',
-        detail=f"it has {', '.join(dict.fromkeys(names))}" if names else None,
-    )
+@contextmanager
+def _noted(refused: list[EbbtideError], span: Span | None) -> Iterator[None]:
+    try:
+        yield
+    except EbbtideError as error:
+        refused.append(error if span is None else error.with_span(span))
 
 
-def _written(found: Mapping[str, Explanation], as_json: bool) -> str:
+def _written(found: Mapping[str, Explanation], as_json: bool, verbose: bool) -> str:
     if as_json:
         return json.dumps({name: one.document for name, one in found.items()}, indent=2)
-    if len(found) == 1:
-        return next(iter(found.values())).text
-    return "\n\n".join(f"-- {name}\n{one.text}" for name, one in found.items())
+    texts = {name: one.verbose if verbose else one.text for name, one in found.items()}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return "\n\n".join(f"-- {name}\n{text}" for name, text in texts.items())
 
 
 def _drawn(found: Mapping[str, Explanation]) -> str:

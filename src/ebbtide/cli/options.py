@@ -20,6 +20,11 @@ location_option: Callable[[Any], Any] = click.option(
 )
 
 
+dry_run_option: Callable[[Any], Any] = click.option(
+    "--dry-run", is_flag=True, help="Say what would be done, and change nothing."
+)
+
+
 def location_of(path: str) -> Location:
     """The location of a run that has been."""
     from ebbtide.engine.location import Location

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
-from ebbtide.cli.scripts import Script
+from ebbtide.cli.scripts import Script, declared
 from ebbtide.core.tree import find
 from ebbtide.engine.query import Query
 from ebbtide.engine.starting import is_stream
@@ -22,22 +22,35 @@ from ebbtide.errors import EbbtideError, QueryError, SourceError, Span, StateErr
 from ebbtide.spark.paths import check_path
 from ebbtide.sql.catalog import StreamEntry, TableEntry, ViewEntry
 from ebbtide.sql.parser import parse
-from ebbtide.sql.syntax import CreateStream, CreateTable, CreateView
 
 if TYPE_CHECKING:
     from ebbtide.engine.engine import Engine
 
 
-def chosen(engine: Engine, script: Script, views: Sequence[str]) -> tuple[list[Query], list[str]]:
-    """The queries of a script that run, and what its EXPLAIN and SHOW statements say."""
-    said = engine.execute(script.text)
+def chosen(
+    engine: Engine,
+    script: Script,
+    views: Sequence[str],
+    refused: list[EbbtideError] | None = None,
+) -> tuple[list[Query], list[str]]:
+    """The queries of a script that run, and what its EXPLAIN and SHOW statements say.
+
+    The first that is refused ends it, unless there is a list for the errors: then others run.
+    """
+    said = engine.execute(script.text, refused=None if refused is None else refused.append)
     queries = [one for one in said if isinstance(one, Query)]
     texts = ["\n".join(one) if isinstance(one, list) else one for one in said if _is_text(one)]
-    places = dict(_declared(script.text))
+    places = dict(declared(parse(script.text)))
     if views:
         return [_named(engine, name, queries, places) for name in views], texts
-    queries += [_view(engine, entry, places) for entry in _unread(engine, queries)]
-    if not queries:
+    for entry in _unread(engine, queries):
+        try:
+            queries.append(_view(engine, entry, places))
+        except EbbtideError as error:
+            if refused is None:
+                raise
+            refused.append(error)
+    if not queries and not refused:
         raise QueryError(
             "nothing-to-run",
             f"{script.file} has no query",
@@ -48,7 +61,7 @@ def chosen(engine: Engine, script: Script, views: Sequence[str]) -> tuple[list[Q
 
 def check_sources(engine: Engine, queries: Iterable[Query], script: Script) -> None:
     """Refuses sources to which nothing can come."""
-    places = dict(_declared(script.text))
+    places = dict(declared(parse(script.text)))
     for name in dict.fromkeys(name for query in queries for name in _sources(query.bound.plan)):
         entry = engine.catalog.get(name)
         if not isinstance(entry, StreamEntry | TableEntry):
@@ -132,10 +145,3 @@ def _sources(plan: Relation) -> Iterator[str]:
     for node in find(plan, Relation):
         if isinstance(node, Stream | StaticTable | ChangingTable):
             yield node.declaration.name
-
-
-def _declared(text: str) -> Iterator[tuple[str, Span]]:
-    """Where each name is declared, by its last declaration."""
-    for statement in parse(text):
-        if isinstance(statement, CreateStream | CreateTable | CreateView):
-            yield statement.name.text.casefold(), statement.name.span

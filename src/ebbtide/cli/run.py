@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ebbtide.cli import scripts
+from ebbtide.cli.error_display import DONE, USERS
 from ebbtide.cli.options import location_option
 from ebbtide.core.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, duration, is_finite
+from ebbtide.core.words import counted
+from ebbtide.errors import EbbtideError
 
 if TYPE_CHECKING:
     from ebbtide.engine.query import Query
@@ -41,14 +44,28 @@ def seconds(text: str) -> float:
 @click.option(
     "--view", "views", multiple=True, metavar="NAME", help="Run this view alone; may be repeated."
 )
+@click.option(
+    "--to", metavar="DIR", help="Write the changes of each view to files, below DIR/view."
+)
+@click.option(
+    "--format", "format_", default="parquet", show_default=True, help="Of the files: parquet, json."
+)
+@click.option(
+    "--encoding", metavar="NAME", help="How changes are written: changes, upsert, debezium ..."
+)
 @click.option("--heartbeat", metavar="TIME", help="Let now follow the clock, in steps of so long.")
+@click.option("--strict", is_flag=True, help="Run nothing if one of the statements is refused.")
 def command(
     file: str,
     location: str,
     until_caught_up: bool,
     for_: str | None,
     views: tuple[str, ...],
+    to: str | None,
+    format_: str,
+    encoding: str | None,
     heartbeat: str | None,
+    strict: bool,
 ) -> int:
     """Run the script FILE: its queries, and the views that nothing else in it reads.
 
@@ -57,28 +74,39 @@ def command(
     It goes on where it stopped before. Without --until-caught-up or --for it runs until Ctrl-C,
     which lets the step at work finish; a second Ctrl-C does not wait.
 
+    A view that is refused is told and left out, and the others run; the exit code is 2 then.
+    With --strict nothing runs.
+
     Paths in the script are those of the working directory.
     """
     if until_caught_up and for_ is not None:
         raise click.UsageError("--until-caught-up and --for exclude each other")
+    if encoding is not None and to is None:
+        raise click.UsageError("--encoding says how changes are written, and --to where")
     limit = None if for_ is None else seconds(for_)
     beat = None if heartbeat is None else f"{round(seconds(heartbeat) * 1000)} milliseconds"
     script = scripts.read(file)
     from ebbtide.cli.query_selection import check_location, check_sources, chosen
-    from ebbtide.cli.script_run import ScriptRun
+    from ebbtide.cli.script_run import ChangeFiles, ScriptRun
     from ebbtide.engine.engine import Engine
 
     engine = Engine(location, log=os.path.join(location, "spark.log"))
     with script.placed():
-        queries, texts = chosen(engine, script, views)
+        refused: list[EbbtideError] = []
+        queries, texts = chosen(engine, script, views, None if strict else refused)
+        if refused and not queries:
+            script.tell(refused[:-1], engine.catalog.names())
+            raise refused[-1]
+        script.tell(refused, engine.catalog.names())
         check_sources(engine, queries, script)
         check_location(engine.location)
         for text in texts:
             click.echo(text)
         name = program_name(file, queries)
-        code = ScriptRun(engine, queries, name, until_caught_up, limit, beat).run()
+        written = None if to is None else ChangeFiles(to, format_, encoding)
+        code = ScriptRun(engine, queries, name, until_caught_up, limit, beat, written).run()
     _results(queries, location)
-    return code
+    return code or (USERS if refused else DONE)
 
 
 def program_name(file: str, queries: Sequence[Query]) -> str:
@@ -95,11 +123,13 @@ def _results(queries: Sequence[Query], location: str) -> None:
     from ebbtide.cli.row_formats import columns_of, show
 
     for query in queries:
-        now = query.view.now(query.view.records())
+        now = query.view.now()
         rows = query.view.snapshot(now)
         click.echo(f"\n{query.name}{f' at {moment(now)}' if is_finite(now) else ''}:")
         if len(rows) <= _FEW:
             show(columns_of(query.schema), rows, "table")
         else:
             where = "" if location == "ebbtide" else f" --location {location}"
-            click.echo(f"{len(rows)} rows; to see them: ebbtide snapshot {query.name}{where}")
+            click.echo(
+                f"{counted(len(rows), 'row')}; to see them: ebbtide snapshot {query.name}{where}"
+            )

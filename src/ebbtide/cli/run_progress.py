@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ebbtide.core.output_name import view_of
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.program.run import Run
 from ebbtide.store.frontiers import restored
+from ebbtide.store.history import History
 from ebbtide.store.journal import Journal
 from ebbtide.store.record import StepRecord
 
@@ -63,6 +65,7 @@ class QueryProgress:
     rows_stored: int = 0
     bytes_stored: int = 0
     seconds: float | None = None
+    errors: int = 0
 
     @property
     def late(self) -> int:
@@ -83,7 +86,7 @@ class Watch:
         """Takes in the steps since the last look; whether there were any."""
         journal = Journal(self.run.root)
         before = self.seen.version
-        for entry in journal.entries(before):
+        for entry in journal.entries(max(before, History.read(self.run.root).dropped)):
             self._add(entry)
         if self.seen.version > before:
             manifest = journal.latest()
@@ -93,6 +96,7 @@ class Watch:
                 lines = frontier.progressing or frontier.lines
                 if lines:
                     source.newest, source.progress = lines[0].newest, lines[0].progress
+            self.seen.errors = sum(self.run.status.errors.values())
         for source in self.seen.sources:
             source.look(seconds)
         return self.seen.version > before
@@ -100,7 +104,8 @@ class Watch:
     def _add(self, record: StepRecord) -> None:
         seen = self.seen
         seen.version, seen.now, seen.seconds = record.version, record.now, record.seconds
-        seen.emitted += sum(w.rows for files in record.output.values() for w in files)
+        answers = (files for name, files in record.output.items() if view_of(name) == name)
+        seen.emitted += sum(written.rows for files in answers for written in files)
         seen.refused += sum(written.rows for written in record.unused)
         seen.rows_stored = sum(counts.rows_stored for counts in record.operators.values())
         seen.bytes_stored = sum(counts.bytes_stored for counts in record.operators.values())

@@ -7,19 +7,23 @@ committed stays, whatever ends it.
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.cli.display import Display, display
 from ebbtide.cli.error_display import DONE, INTERRUPTED, LOG
 from ebbtide.cli.run_progress import Watch
+from ebbtide.engine.warming import warming
 from ebbtide.errors import EbbtideError
 from ebbtide.store.journal import Journal
+from ebbtide.store.program import root_of_program
 
 if TYPE_CHECKING:
     from ebbtide.engine.engine import Engine
@@ -28,6 +32,22 @@ if TYPE_CHECKING:
 
 _LOOK = 0.25
 """Seconds between two looks at the runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFiles:
+    """Where the changes of views are written to, and how."""
+
+    directory: str
+    format: str = "parquet"
+    encoding: str | None = None
+
+    def options(self, queries: Sequence[Query]) -> dict[str, Any]:
+        """What a program of these queries is started with."""
+        from ebbtide.sinks.files import Files
+
+        sinks = {q.name: Files(f"{self.directory}/{q.name}", self.format) for q in queries}
+        return {"sink": sinks, "encoding": self.encoding}
 
 
 class ScriptRun:
@@ -41,6 +61,7 @@ class ScriptRun:
         until_caught_up: bool = False,
         limit: float | None = None,
         heartbeat: str | None = None,
+        written: ChangeFiles | None = None,
     ) -> None:
         self.engine = engine
         self.queries = queries
@@ -48,6 +69,7 @@ class ScriptRun:
         self.until_caught_up = until_caught_up
         self.limit = limit
         self.heartbeat = heartbeat
+        self.written = written
         self.ending = threading.Event()
         self.at_once = False
 
@@ -57,10 +79,13 @@ class ScriptRun:
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         with display() as shown:
             try:
-                shown.say("Starting Spark ...")
-                self.engine.spark  # noqa: B018 - starts it
+                self._start_spark(shown)
                 with self._logged(), self._interruptible(shown):
-                    self._watch(shown, [Watch(self._started())])
+                    shown.say("Starting the program ...")
+                    run = self._started()
+                    if Journal(run.root).latest() is None:
+                        shown.say("Waiting for the first step, which loads kernels ...")
+                    self._watch(shown, [Watch(run)])
             except Exception as error:
                 if not self.ending.is_set() or isinstance(error, EbbtideError):
                     raise
@@ -72,10 +97,22 @@ class ScriptRun:
         interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
         return INTERRUPTED if interrupted else DONE
 
+    def _start_spark(self, shown: Display) -> None:
+        """Starts Spark, and makes kernels ready meanwhile if the program has never run here."""
+        shown.say("Starting Spark ...")
+        if os.path.isdir(root_of_program(self.engine.location, self.name)):
+            self.engine.spark  # noqa: B018 - starts it
+            return
+        with warming(self.engine, self.queries) as kernels:
+            self.engine.spark  # noqa: B018 - starts it
+            if kernels.is_alive():
+                shown.say("Compiling kernels, once on this machine ...")
+
     def _started(self) -> Run:
         trigger = {"availableNow": True} if self.until_caught_up else None
+        sinks = {} if self.written is None else self.written.options(self.queries)
         run = self.engine.start(
-            *self.queries, name=self.name, trigger=trigger, heartbeat=self.heartbeat
+            *self.queries, name=self.name, trigger=trigger, heartbeat=self.heartbeat, **sinks
         )
         if run.fed_by_hand and Journal(run.root).latest() is None:
             run.step()  # all of it is there from the start

@@ -11,6 +11,7 @@ from ebbtide.cli.options import location_of, location_option
 from ebbtide.cli.row_formats import COUNT, INSTANT, TEXT, ShownColumn, console, format_option, show
 from ebbtide.core.time import NEG_INF, SECOND, Instant, is_finite
 from ebbtide.core.values import Row
+from ebbtide.core.words import counted, size
 
 if TYPE_CHECKING:
     from ebbtide.engine.location import StoredQuery
@@ -61,6 +62,7 @@ def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
     now, reached = progress(query.root, query.name)
     frontier = NEG_INF if reached is None else reached
     yield f"{query.name}: now {moment(now)}, progress {moment(frontier)}"
+    yield f"  {_kept(query)}"
     said = ""
     for holding in holdings(query):
         if holding.what != said:
@@ -76,11 +78,27 @@ def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
             yield f"{'':17}{text}"
     if not said:
         yield "  nothing is stored"
+    yield from _waiting(query)
+
+
+def _kept(query: StoredQuery) -> str:
+    """How far back changes are kept, and in how many files."""
+    from ebbtide.cli.display import moment
+    from ebbtide.core.time import format_duration
+    from ebbtide.store.history import History
+
+    mine = History.read(query.root).view(query.name)
+    files = [*mine.parts, *([] if mine.base is None else [mine.base])]
+    bound = "for ever" if mine.keep_us is None else f"for {format_duration(mine.keep_us)}"
+    since = (
+        "" if mine.base is None else f", after step {mine.floor}, from {moment(mine.base.until)}"
+    )
+    room = size(sum(part.bytes for part in files))
+    amount = f", in {len(files)} compacted files of {room}" if files else ""
+    return f"changes are kept {bound}{since}{amount}"
 
 
 def _amount(rows: int, count: int) -> str:
-    from ebbtide.cli.display import size
-
     return f"{rows:>11,} rows  {size(count):>7}"
 
 
@@ -122,3 +140,19 @@ def _age(since: Instant, now: Instant) -> str:
     if not is_finite(since) or not is_finite(now):
         return ""
     return elapsed(max(0, now - since) / SECOND)
+
+
+def _waiting(query: StoredQuery) -> Iterator[str]:
+    """How many operations on the sources of a query wait for the row that they are about."""
+    from ebbtide.engine.pending import pending
+    from ebbtide.sql.catalog import ViewEntry
+
+    for entry in query.catalog:
+        if isinstance(entry, ViewEntry):
+            continue
+        count = len(pending(query.root, entry.declaration))
+        if count:
+            waits = (
+                f"{counted(count, 'operation')} on {entry.name} {'wait' if count > 1 else 'waits'}"
+            )
+            yield f"  {waits} for a row: ebbtide late {entry.name} --pending"

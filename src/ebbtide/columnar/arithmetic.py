@@ -177,6 +177,8 @@ def _real(op: str, a: Any, b: Any) -> Computed:
 
 def _divided(op: str, result: Type, a: Any, b: Any) -> Computed:
     """The whole quotient, cut towards zero, or the remainder, with the sign of the dividend."""
+    if op == "DIV" and is_scalar(b) and b.as_py() not in (None, 0, -1):
+        return Computed(pc.divide(a.cast(pa.int64()), b.cast(pa.int64())))
     x, y = numbers(a), numbers(b)
     if op == "DIV":
         x, y = x.astype(np.int64), y.astype(np.int64)

@@ -162,7 +162,7 @@ def _seconds(operand: Any) -> Computed:
     outcome = whole_reals(np.where(strange, 0.0, micros), TIMESTAMP, _past(TIMESTAMP), operand)
     if not strange.any():
         return outcome
-    error = EvaluationError("bad-cast", f"a number that is not finite is no {TIMESTAMP}")
+    error = EvaluationError("bad-cast", f"a number that is not finite is not a {TIMESTAMP}")
     failures = Failures.where(present(strange, operand), error)
     return failing(outcome.values, outcome.failures, failures)
 

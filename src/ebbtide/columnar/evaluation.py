@@ -31,6 +31,8 @@ from ebbtide.algebra.expression import (
     CeilTo,
     Comparison,
     Expression,
+    Fails,
+    Failure,
     Field,
     FloorTo,
     InList,
@@ -41,12 +43,17 @@ from ebbtide.algebra.expression import (
     Negation,
     Not,
     Or,
+    Probe,
     Ref,
+    RowText,
+    SnapshotTime,
+    Succeeds,
+    Tried,
 )
 from ebbtide.algebra.functions import function
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.scalars import scalar
-from ebbtide.columnar import logic, nested
+from ebbtide.columnar import errors, logic, nested
 from ebbtide.columnar.arithmetic import calculated, negated
 from ebbtide.columnar.arrays import array_of
 from ebbtide.columnar.casts import cast
@@ -122,20 +129,25 @@ class Columnar:
 
     def evaluate(self, table: Any) -> Evaluated:
         """The column of values, and where the expression fails."""
-        stack: list[Vector] = []
-        for step in self._program:
-            match step:
-                case Vector():
-                    stack.append(step)
-                case _Column(place):
-                    stack.append(Vector(_contiguous(table.column(place))))
-                case _Apply(operation, count):
-                    stack[-count:] = [operation(*stack[-count:])]
-                case _:
-                    assert_never(step)
-        (result,) = stack
-        whole = result.repeated(table.num_rows)
+        whole = _run(self._program, table)
         return Evaluated(whole.values, whole.failures)
+
+
+def _run(program: tuple[Step, ...], table: Any) -> Vector:
+    """What the steps make of a table."""
+    stack: list[Vector] = []
+    for step in program:
+        match step:
+            case Vector():
+                stack.append(step)
+            case _Column(place):
+                stack.append(Vector(_contiguous(table.column(place))))
+            case _Apply(operation, count):
+                stack[-count:] = [operation(*stack[-count:])]
+            case _:
+                assert_never(step)
+    (result,) = stack
+    return result.repeated(table.num_rows)
 
 
 def _contiguous(column: Any) -> Any:
@@ -218,10 +230,27 @@ def _operation(given: Expression, zone: tzinfo) -> Operation:
             context = Context(tuple(a.type for a in node.arguments), node.type, zone)
             implementation = partial(IMPLEMENTATIONS[node.name], context)
             return _applied(node, implementation, strict=function(node.name).strict)
-        case Ref() | Literal():
-            raise AssertionError(f"{node} has no operands")
+        case Tried():
+            return errors.tried
+        case Fails():
+            return partial(errors.failing_where, node)
+        case Succeeds():
+            return partial(errors.succeeding, len(node.operands))
+        case Failure():
+            return partial(errors.told, node.part, partial(_probed, node.probe, zone))
+        case RowText():
+            of = tuple(operand.type for operand in node.operands)
+            return partial(errors.row_texts, node.names, of)
+        case Ref() | Literal() | SnapshotTime():
+            raise AssertionError(f"{node} is no operation on columns")
         case _:
             assert_never(node)
+
+
+def _probed(probe: Probe, zone: tzinfo, table: Any) -> Failures | None:
+    """The first failures of the expressions of a probe on a table with its columns."""
+    programs = (_compiled(operand, probe.schema, zone) for operand in probe.operands)
+    return earliest(*(_run(program, table).failures for program in programs))
 
 
 def _applied(node: Expression, compute: Callable[..., Any], *, strict: bool = True) -> Operation:
@@ -266,11 +295,7 @@ def _teller(node: Expression) -> Callable[[EvaluationError], EvaluationError]:
     """Errors of a node as it tells them: with its name, and what can be written instead."""
     text, hints = sql(node), _hints(node)
 
-    def tell(error: EvaluationError) -> EvaluationError:
-        hint = hints.get(error.code)
-        return EvaluationError(error.code, f"{text}: {error.message}", hint=hint)
-
-    return tell
+    return lambda error: error.of(text, hints.get(error.code))
 
 
 def _hints(node: Expression) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ebbtide.columnar.choice import CHOICES
 from ebbtide.columnar.digests import DIGESTS
+from ebbtide.columnar.json_text import JSON_TEXT
 from ebbtide.columnar.nested import NESTED
 from ebbtide.columnar.numerics import NUMBERS
 from ebbtide.columnar.patterns import PATTERNS
@@ -22,5 +23,6 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     **CHOICES,
     **TIMES,
     **NESTED,
+    **JSON_TEXT,
     **DIGESTS,
 }

@@ -50,7 +50,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(_Translation(pattern).text(), re.ASCII)
     except (re.error, OverflowError) as error:
-        raise bad_argument(f"{pattern!r} is no regular expression: {error}") from None
+        raise bad_argument(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 class _Translation:

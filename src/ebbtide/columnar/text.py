@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ebbtide.algebra.text_limit import checked_length
 from ebbtide.columnar.arrays import constant_of, each, is_scalar
 from ebbtide.columnar.signature import (
     Context,
@@ -98,11 +99,11 @@ def _padding(text: str, length: int, pad: str) -> str:
 
 
 def _lpad(text: str, length: int, pad: str = " ") -> str:
-    return _padding(text, length, pad) + _beginning(text, length)
+    return _padding(text, checked_length("LPAD", length), pad) + _beginning(text, length)
 
 
 def _rpad(text: str, length: int, pad: str = " ") -> str:
-    return _beginning(text, length) + _padding(text, length, pad)
+    return _beginning(text, length) + _padding(text, checked_length("RPAD", length), pad)
 
 
 def _trimming(trim: Any, strip: Any) -> Implementation:
@@ -149,13 +150,27 @@ def _replace(context: Context, text: Any, search: Any, replacement: Any = None) 
     old = constant_of(search)
     new = "" if replacement is None else constant_of(replacement)
     if not is_scalar(text) and old and new is not None:
+        _check_growth(text, old, len(new) - len(old))
         return pc.replace_substring(text, pattern=old, replacement=new)
     given = (text, search) if replacement is None else (text, search, replacement)
     return each(_replaced, context.types, STRING, *given)
 
 
+def _check_growth(text: Any, old: str, more: int) -> None:
+    if more > 0:
+        found = pc.count_substring(text, pattern=old)
+        grown = pc.add(pc.utf8_length(text), pc.multiply(found, more))
+        longest = pc.max(pc.if_else(pc.greater(found, 0), grown, 0)).as_py() or 0
+        checked_length("REPLACE", longest)
+
+
 def _replaced(text: str, search: str, replacement: str = "") -> str:
-    return text.replace(search, replacement) if search else text
+    if not search:
+        return text
+    more = text.count(search) * (len(replacement) - len(search))
+    if more > 0:
+        checked_length("REPLACE", len(text) + more)
+    return text.replace(search, replacement)
 
 
 def _translated(text: str, old: str, new: str) -> str:
@@ -173,9 +188,16 @@ def _reverse(context: Context, value: Any) -> Any:
 
 def _repeat(context: Context, text: Any, count: Any) -> Any:
     times = constant_of(count)
-    if times is not None:
+    if times is not None and not is_scalar(text):
+        longest = pc.max(pc.utf8_length(text)).as_py() or 0
+        checked_length("REPEAT", longest * times)
         return pc.binary_repeat(text, max(times, 0))
-    return each(lambda t, n: t * max(n, 0), context.types, STRING, text, count)
+    return each(_repeated, context.types, STRING, text, count)
+
+
+def _repeated(text: str, count: int) -> str:
+    checked_length("REPEAT", len(text) * count)
+    return text * max(count, 0)
 
 
 def _split_part(text: str, separator: str, number: int) -> str:

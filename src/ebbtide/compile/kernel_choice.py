@@ -27,7 +27,15 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.operators import Joining, Matching, Source, operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameUnit, Over, TopN
-from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Relation
+from ebbtide.algebra.recursion import Recursion
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Map,
+    Relation,
+    Unnest,
+)
 from ebbtide.algebra.traits import SameRows
 from ebbtide.algebra.window import (
     Cumulate,
@@ -65,10 +73,13 @@ from ebbtide.kernels.operators import (
     max_union,
     outer_join,
     over,
+    over_facts,
+    recursion,
     rstream,
     semi_join,
     strict_difference,
     top_n,
+    unnest,
 )
 from ebbtide.kernels.sweeps import frames, numbering
 from ebbtide.kernels.windows import cumulate, hop, row_window, session, tumble
@@ -135,10 +146,14 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
             return _session(node)
         case Tumble() | Hop() | Cumulate():
             return _rows(node, _in_windows(node))
+        case Unnest():
+            return _unnest(node, reads)
         case Istream():
             return _rows(node, istream.Istream())
         case Dstream():
             return _rows(node, dstream.Dstream())
+        case Recursion():
+            return _rows(node, recursion.Recursion(node.place))
         case Rstream():
             # What is there from -inf on begins where anything first changes, in any shard.
             return replace(
@@ -161,15 +176,32 @@ def _rows(node: Relation, kernel: Kernel) -> Chosen:
     return Chosen(kernel, sides, positional(node.schema), carries=carries)
 
 
+def _unnest(node: Unnest, reads: Reads) -> Chosen:
+    """What is read of a row, and its array behind it."""
+    width = len(node.input.schema)
+    read = [place for place in sorted(reads) if place < width]
+    row = tuple(all_of(node.input)[place] for place in read)
+    kept = [read.index(place) if place in read else None for place in range(width)]
+    added = range(len(row), len(row) + len(node.schema) - width)
+    columns = (*(node.schema[place] for place in read), *node.schema.columns[width:])
+    return Chosen(
+        unnest.Unnest(node.place is not None, node.pads),
+        (KernelInput((*row, node.array), row or (node.array,)),),
+        Schema(tuple(Column(f"c{i}", column.type) for i, column in enumerate(columns))),
+        (*kept, *added),
+        carries=_at(range(len(row))) if row else None,
+    )
+
+
 def _in_windows(node: Tumble | Hop | Cumulate) -> Kernel:
     on = node.input.schema.position(node.on)
     match node:
         case Tumble():
-            return tumble.Tumble(on, node.size_us)
+            return tumble.Tumble(on, node.size_us, node.offset_us)
         case Hop():
-            return hop.Hop(on, node.slide_us, node.size_us)
+            return hop.Hop(on, node.slide_us, node.size_us, node.offset_us)
         case Cumulate():
-            return cumulate.Cumulate(on, node.step_us, node.size_us)
+            return cumulate.Cumulate(on, node.step_us, node.size_us, node.offset_us)
 
 
 def _join(node: Product | Join, reads: Reads, carried: tuple[Reads, ...]) -> Chosen:
@@ -297,6 +329,12 @@ def _over(node: Over) -> Chosen:
         else frames.Frame(frame.unit is FrameUnit.ROWS, frame.start, frame.end)
     )
     return _widened(node, over.Over(calls, partition, order, bounds), columns, partition)
+
+
+def by_last_rows(chosen: Chosen, on: int, count: int) -> Chosen:
+    """The kernel of an Over on facts, of which only the last rows and those to come matter."""
+    assert isinstance(chosen.kernel, over.Over)
+    return replace(chosen, kernel=over_facts.OverFacts(chosen.kernel, on, count))
 
 
 def _frame_call(

@@ -3,6 +3,9 @@
 Law: linear operators become pipes, every other one an operator with a kernel, behind an exchange
 by the key that its kernel needs.  What each of them keeps is what the analysis proves of its node;
 nothing about time is derived here.  What the engine cannot run is refused, and by name.
+
+What the guards of a view's plan do not let pass is an output of its own, beside the view's: it is
+taken from where the guard stands, so it costs no state.
 """
 
 from __future__ import annotations
@@ -13,13 +16,27 @@ from typing import assert_never
 
 from ebbtide.algebra.combination import UnionAll
 from ebbtide.algebra.emission import Emit, answer_schema
-from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.expression import (
+    Expression,
+    Failure,
+    FailurePart,
+    Literal,
+    Not,
+    Probe,
+    Ref,
+    RowText,
+    Succeeds,
+)
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.ranking import Over
-from ebbtide.algebra.relation import Values
+from ebbtide.algebra.recursion import Recurrence, Recursion
+from ebbtide.algebra.relation import Aggregate, Filter, Relation, Values
+from ebbtide.algebra.traits import KeepsKind
 from ebbtide.algebra.window import Dstream, Istream, Window
 from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.archive_keep import archive_keep
 from ebbtide.analysis.finality import When
 from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
@@ -28,9 +45,10 @@ from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, passing_node
 from ebbtide.compile.arrival import arrival_schema
-from ebbtide.compile.kernel_choice import Chosen, choose, positional
+from ebbtide.compile.kernel_choice import Chosen, by_last_rows, choose, positional
 from ebbtide.compile.physical import (
     KEEP_ALL,
+    Cycle,
     FromOperator,
     FromSource,
     Line,
@@ -40,19 +58,25 @@ from ebbtide.compile.physical import (
     PlanEdge,
     Producer,
     StoreRule,
+    archive_name,
 )
 from ebbtide.compile.pipe import Pipe, is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
 from ebbtide.compile.stages import Stages, arrange
-from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
+from ebbtide.core.output_name import errors_name
+from ebbtide.core.row_text import told_apart
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Duration
+from ebbtide.core.tree import find
 from ebbtide.core.types import STRING, TIMESTAMP, NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Kernel
+from ebbtide.kernels.operators import recursion
 from ebbtide.kernels.operators.final import AtOnce, Final
 from ebbtide.kernels.operators.held import Held
+from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.state.segment import ENDS
 
 
@@ -93,7 +117,12 @@ class _Lowering:
     nodes: dict[str, Node] = field(default_factory=dict)
     lines: set[Line] = field(default_factory=set)
     outputs: list[Output] = field(default_factory=list)
+    cycles: list[Cycle] = field(default_factory=list)
+    around: dict[str, int] = field(default_factory=dict)
+    """What stands for the recursions around a node, whose operators have no number yet."""
     view: str = ""
+    guards: dict[Relation, list[_Flow]] = field(default_factory=dict)
+    """What the guards of the view leave out, by the operators that they are; equal ones are one."""
 
     def flows(self, node: Node, reads: Reads) -> list[_Flow]:
         """The changes of a node, of whose columns ``reads`` are read; a union has several."""
@@ -104,8 +133,13 @@ class _Lowering:
         ]
         if isinstance(relation, Values):
             return [self._values(relation)]
+        if isinstance(relation, Recurrence):
+            own = replace(source_pipe(positional(relation.schema)), schema=relation.schema)
+            return [_Flow(FromOperator(self.around[relation.name]), own)]
         if isinstance(relation, Source):
             return [self._source(relation.declaration)]
+        if isinstance(relation, Recursion):
+            return [self._recursion(node, relation, *of_inputs)]
         below = list(map(self.flows, node.inputs, of_inputs))
         if isinstance(relation, UnionAll):
             left, right = below
@@ -113,8 +147,24 @@ class _Lowering:
         if isinstance(relation, Window):
             self._windowed(node, relation, below[0])
         if is_linear(relation):
-            return [replace(flow, pipe=flow.pipe.then(relation)) for flow in below[0]]
-        return [self._operator(node, choose(relation, reads, carried), below)]
+            self._guarded(relation, below[0])
+            return [
+                replace(flow, pipe=pipe) for flow in below[0] for pipe in flow.pipe.after(relation)
+            ]
+        self._guarded(relation, below[0])
+        chosen = choose(relation, reads, carried)
+        rule = node.kept[0].rule if node.kept else None
+        if isinstance(relation, Over) and isinstance(rule, LastRows):
+            chosen = by_last_rows(chosen, rule.on, rule.count)
+        return [self._operator(node, chosen, below)]
+
+    def _guarded(self, relation: Relation, below: Sequence[_Flow]) -> None:
+        """Notes what a guard leaves out of what comes to it."""
+        check = guard_of(relation)
+        if check is not None and relation not in self.guards:
+            self.guards[relation] = [
+                replace(flow, pipe=_left_out(flow.pipe, check)) for flow in below
+            ]
 
     def output(self, view: str, analysis: Analysis) -> None:
         """The edges of what a view emits.
@@ -123,17 +173,27 @@ class _Lowering:
         meet and different ones spread over the shards.  Where a projection has left out the times
         by which rows pass, they go along with the row until it does.
         """
-        self.view, root = view, analysis.root
+        self.view, root, self.guards = view, analysis.root, {}
         passing = _passing(analysis)
         given = passing.given(root.relation.schema)
-        for flow in self._passed(root, passing, all_reads(root.relation)):
+        self._to_output(self._passed(root, passing, all_reads(root.relation)), given)
+        schema = answer_schema(root.relation.schema, analysis.emit)
+        marked = analysis.emit.needs_finality
+        self.outputs.append(Output(view, schema, given, passing.kernel, passing.waits, marked))
+        for number, watched in enumerate(analysis.watched):
+            self.view = f"{errors_name(view)}.{number}"
+            self.flows(watched, frozenset())
+        if self.guards:
+            self._to_output([flow for flows in self.guards.values() for flow in flows], ERRORS)
+            self.outputs.append(Output(errors_name(view), ERRORS, ERRORS, Held()))
+
+    def _to_output(self, flows: Sequence[_Flow], given: Schema) -> None:
+        """The edges of the next output."""
+        for flow in flows:
             pipe = replace(flow.pipe, schema=given)
             keys = pipe.columns if isinstance(flow.producer, FromSource) else ()
             hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
             self.edges.append(PlanEdge(flow.producer, pipe, ~len(self.outputs), 0, hashed))
-        schema = answer_schema(root.relation.schema, analysis.emit)
-        marked = analysis.emit.needs_finality
-        self.outputs.append(Output(view, schema, given, passing.kernel, passing.waits, marked))
 
     def _passed(self, node: Node, passing: _Passing, reads: Reads, above: int = 0) -> list[_Flow]:
         """The changes of a node, each with the times by which it passes."""
@@ -144,16 +204,17 @@ class _Lowering:
         assert is_linear(relation)
         (below,) = reads_below(relation, reads)
         flows = self._passed(node.inputs[0], passing, below, above + 1)
+        self._guarded(relation, [_within(flow, node.inputs[0]) for flow in flows])
         width, hidden = len(node.inputs[0].relation.schema), len(passing.hidden)
         found = []
         for flow in flows:
-            pipe = replace(
+            below_it = replace(
                 flow.pipe,
                 schema=node.inputs[0].relation.schema,
                 columns=flow.pipe.columns[:width],
-            ).then(relation)
+            )
             times = flow.pipe.columns[len(flow.pipe.columns) - hidden :]
-            found.append(_with(replace(flow, pipe=pipe), times))
+            found += [_with(replace(flow, pipe=pipe), times) for pipe in below_it.after(relation)]
         return found
 
     def _source(self, declaration: Declaration) -> _Flow:
@@ -191,6 +252,31 @@ class _Lowering:
         number = self.admissions[source]
         return _Flow(FromOperator(number), source_pipe(rows), _moves(declaration), source)
 
+    def archives(self) -> None:
+        """The archives of the sources that have one, each behind all who read it.
+
+        Rows with a key stay in the shard of their admission; others spread over all shards.
+        """
+        for declaration in tuple(self.declarations):
+            rule = archive_rule(declaration)
+            if rule is None:
+                continue
+            flow, rows = self._source(declaration), declaration.row_schema
+            names = declaration.key or rows.names
+            keys = tuple(flow.pipe.resolve(Ref(rows.column(name))) for name in names)
+            hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
+            pipe = replace(flow.pipe, schema=positional(rows))
+            self.edges.append(PlanEdge(flow.producer, pipe, len(self.operators), 0, hashed))
+            self.operators.append(
+                Operator(
+                    archive_name(declaration.name),
+                    InputArchive(),
+                    (positional(rows),),
+                    positional(rows),
+                    rules=(rule,),
+                )
+            )
+
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
         flow = self._source(declaration)
@@ -221,9 +307,12 @@ class _Lowering:
                     "computed-time",
                     f'a window on the computed time "{window.on}", which does not progress, '
                     "cannot be run yet",
+                    hint="leave out the window, and ask for facts",
                 )
             names = [declaration.name for declaration in self.declarations]
-            self.lines |= {(names.index(bound.stream), bound.attribute) for bound in heard}
+            places = ((names.index(bound.stream), bound.attribute) for bound in heard)
+            # When rows came does not move now.
+            self.lines |= {(n, a) for n, a in places if a not in arrivals_of(self.declarations[n])}
 
     def _operator(self, node: Node, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
         relation, number = node.relation, len(self.operators)
@@ -241,6 +330,7 @@ class _Lowering:
                 KEEP_ALL if node.emitted is None else _store_rule(node.emitted, lambda i: i),
                 node.begun,
                 node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
+                node.edge.is_snapshot and isinstance(relation, KeepsKind),
             )
         )
         for index, (side, flows) in enumerate(zip(chosen.inputs, below, strict=True)):
@@ -255,34 +345,76 @@ class _Lowering:
         moves = any(flow.moves for flows in below for flow in flows)
         return _Flow(FromOperator(number), made, moves)
 
+    def _recursion(self, node: Node, relation: Recursion, reads: Reads) -> _Flow:
+        """A recursion, and those of the operators below it that its own rows come to."""
+        assert node.solution is not None
+        pending = ~len(self.around)
+        self.around[relation.name] = pending
+        below = self.flows(node.inputs[0], reads)
+        chosen = choose(relation, reads)
+        gain_us = None if node.solution.linear else node.solution.gain_us
+        kernel = recursion.Recursion(relation.place, gain_us)
+        flow = self._operator(node, replace(chosen, kernel=kernel), [below])
+        del self.around[relation.name]
+        number = len(self.operators) - 1
+        self.edges = [
+            replace(edge, producer=FromOperator(number))
+            if edge.producer == FromOperator(pending)
+            else edge
+            for edge in self.edges
+        ]
+        self.cycles.append(Cycle(relation.name, number, self._reached(number)))
+        names = [declaration.name for declaration in self.declarations]
+        self.lines |= {(names.index(b.stream), b.attribute) for b in node.solution.enters}
+        return flow
+
+    def _reached(self, recursion: int) -> tuple[int, ...]:
+        """The operators that rows of a recursion come to before they come back to it."""
+        found, pending = {recursion}, [recursion]
+        while pending:
+            producer = FromOperator(pending.pop())
+            next_ = {edge.consumer for edge in self.edges if edge.producer == producer} - found
+            found |= next_
+            pending += next_
+        return tuple(sorted(found - {recursion}))
+
 
 def lower(views: Mapping[str, Analysis]) -> Lowered:
     """The physical plan of a program, by the names of its views."""
     lowering = _Lowering()
     for name, analysis in views.items():
         lowering.output(name, analysis)
+    lowering.archives()
     physical = Physical(
         tuple(declaration.name for declaration in lowering.declarations),
         tuple(lowering.operators),
         tuple(lowering.edges),
         tuple(lowering.outputs),
         frozenset(lowering.lines),
+        tuple(lowering.cycles),
     )
     declarations = tuple(lowering.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
     return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes)
 
 
+def archive_rule(declaration: Declaration) -> StoreRule | None:
+    """The rule of a source's archive over its columns; None if it has no archive."""
+    keep = archive_keep(declaration)
+    if keep is None:
+        return None
+    position = declaration.row_schema.position
+    return StoreRule(
+        tuple(
+            tuple((position(part.variable.attribute), part.value) for part in case)
+            for case in keep.cases
+        )
+    )
+
+
 def input_rules(node: Node, chosen: Chosen) -> tuple[StoreRule, ...]:
     """The rule of each input's area, over the columns that the kernel stores of it."""
     known = {kept.input: kept.rule for kept in node.kept}
-
-    if isinstance(node.relation, Over) and any(isinstance(r, LastRows) for r in known.values()):
-        raise UnsupportedError(
-            "fact-frames",
-            "LAG, LEAD and frames of rows on a stream without a window cannot be run yet",
-            hint="add a window such as [RANGE 1 HOUR] after the stream's name",
-        )
 
     def rule(place: int) -> StoreRule:
         columns = chosen.inputs[place].columns
@@ -387,6 +519,44 @@ def _place(column: int | None, hidden: tuple[int, ...], width: int) -> int:
 def _with(flow: _Flow, times: Sequence[Expression]) -> _Flow:
     """A flow with more columns; its schema is for the caller to say."""
     return replace(flow, pipe=replace(flow.pipe, columns=(*flow.pipe.columns, *times)))
+
+
+def _within(flow: _Flow, node: Node) -> _Flow:
+    """A flow of a node's columns alone."""
+    schema = node.relation.schema
+    columns = flow.pipe.columns[: len(schema)]
+    return replace(flow, pipe=replace(flow.pipe, schema=schema, columns=columns))
+
+
+def guard_of(relation: Relation) -> Succeeds | None:
+    """What an operator asks of the rows that come to it, if it is a guard."""
+    if isinstance(relation, Filter):
+        return relation.predicate if isinstance(relation.predicate, Succeeds) else None
+    if not isinstance(relation, Aggregate):
+        return None
+    filters = (named.call.filter for named in relation.calls)
+    asked = (condition.operand for condition in filters if isinstance(condition, Not))
+    return next((check for check in asked if isinstance(check, Succeeds)), None)
+
+
+def _left_out(pipe: Pipe, check: Succeeds) -> Pipe:
+    """The rows behind a pipe on which a check says no, as rows of ``ERRORS``."""
+    row = Schema(tuple(ref.column for ref in check.row if isinstance(ref, Ref)))
+    refs = {ref.column.identity: ref for operand in check.operands for ref in find(operand, Ref)}
+    given = tuple(refs.values())
+    probe = Probe(check.operands, Schema(tuple(ref.column for ref in given)))
+    columns = (
+        Literal(check.operator, STRING),
+        Failure(probe, given, FailurePart.EXPRESSION),
+        RowText(told_apart(row), check.row),
+        Failure(probe, given, FailurePart.ERROR),
+    )
+    return replace(
+        pipe,
+        schema=ERRORS,
+        columns=tuple(map(pipe.resolve, columns)),
+        conditions=(*pipe.conditions, pipe.resolve(Not(check))),
+    )
 
 
 def _moves(declaration: Declaration) -> bool:

@@ -82,6 +82,11 @@ class StoreRule:
 KEEP_ALL = StoreRule(((),))
 
 
+def archive_name(source: str) -> str:
+    """The name of what archives the rows of a source."""
+    return f"archive.{source}"
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
     """A kernel, and the schemas of its inputs and its output.
@@ -89,7 +94,7 @@ class Operator:
     ``carries`` has, for each key of its exchange, the places of its output that hold it; None if
     the keys are not there.  ``rules`` are those of its inputs' areas, ``emitted`` that of what it
     keeps of its output.  ``begun`` is what every change to come begins after; ``facts`` have no
-    beginning.
+    beginning.  What an operator ``by_instant`` says of an instant depends on what is valid at it.
     """
 
     name: str
@@ -101,6 +106,7 @@ class Operator:
     emitted: StoreRule = KEEP_ALL
     begun: Value = NEVER
     facts: bool = False
+    by_instant: bool = False
 
     def times(
         self,
@@ -114,6 +120,8 @@ class Operator:
         limit = NEG_INF + 1 if self.facts else shift(now, -1)
         begun = min(limit, INF if self.facts else evaluate(self.begun, after))
         output = self.emitted.at(after, now, begun)
+        # A rule without a case is of rows that were all there from the start: they come once.
+        settles = self.facts and bool(self.emitted.cases)
         return Times(
             was,
             now,
@@ -121,7 +129,7 @@ class Operator:
             tuple(rule.at(before, was, NEG_INF) for rule in self.rules),
             output,
             groups=output if self.facts else ALWAYS,
-            open=self.emitted.at(before, was, NEG_INF) if self.facts else ALWAYS,
+            open=self.emitted.at(before, was, NEG_INF) if settles else ALWAYS,
         )
 
 
@@ -157,6 +165,18 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Cycle:
+    """A recursion and the operators by which its rows follow from one another, by their numbers.
+
+    ``name`` is what the user calls it.
+    """
+
+    name: str
+    recursion: int
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Physical:
     """What a step runs."""
 
@@ -165,4 +185,6 @@ class Physical:
     edges: tuple[PlanEdge, ...]
     outputs: tuple[Output, ...]
     lines: frozenset[Line] = frozenset()
-    """The time attributes that ``now`` goes by: those that windows and tables stand on."""
+    """The time attributes that ``now`` goes by: those that windows, tables and recursions stand
+    on."""
+    cycles: tuple[Cycle, ...] = ()

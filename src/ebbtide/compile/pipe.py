@@ -14,12 +14,17 @@ from ebbtide.algebra.expression import (
     Arithmetic,
     Call,
     Expression,
+    IsNull,
     Literal,
+    Not,
     Ref,
 )
+from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.phases import Phase, during, phases, resolved
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.algebra.traits import Linear, traits
 from ebbtide.algebra.window import (
+    Always,
     Fixed,
     LinearWindow,
     Now,
@@ -28,7 +33,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import INF, Duration
+from ebbtide.core.time import INF, NEG_INF, Duration
 from ebbtide.core.tree import rewrite
 from ebbtide.core.types import BIGINT
 from ebbtide.errors import InternalError
@@ -66,8 +71,20 @@ class Pipe:
             lambda node: names[node.column.identity] if isinstance(node, Ref) else node,
         )
 
+    def after(self, node: Linear) -> tuple[Pipe, ...]:
+        """This pipe followed by a linear operator: one for each phase of a row, if it has phases.
+
+        A change is in every phase for a part of its time.
+        """
+        if isinstance(node, Filter) and node.depends_on_now:
+            return tuple(self._during(phase) for phase in during(node.predicate))
+        if isinstance(node, Map) and node.depends_on_now:
+            found = phases(*(named.expression for named in node.columns))
+            return tuple(self._in_phase(node, phase) for phase in found)
+        return (self.then(node),)
+
     def then(self, node: Linear) -> Pipe:
-        """This pipe followed by a linear operator."""
+        """This pipe followed by a linear operator that does not depend on NOW()."""
         match node:
             case Alias() | View():
                 return replace(self, schema=node.schema)
@@ -89,8 +106,27 @@ class Pipe:
         resolved = tuple(map(self.resolve, expressions))
         return replace(self, schema=Schema(columns), columns=resolved)
 
+    def _in_phase(self, node: Map, phase: Phase) -> Pipe:
+        cut = self._during(phase)
+        columns = tuple(self.resolve(value) for value in phase.values)
+        return replace(cut, schema=node.schema, columns=columns)
+
+    def _during(self, phase: Phase) -> Pipe:
+        """The changes of rows in a phase, over the time of the phase."""
+        conditions = tuple(self.resolve(condition) for condition in resolved(phase))
+        starts = [micros(self.resolve(start)) for start in phase.starts]
+        ends = [micros(self.resolve(end)) for end in phase.ends]
+        return replace(
+            self,
+            conditions=(*self.conditions, *conditions),
+            valid_from=_extreme("GREATEST", self.valid_from, starts),
+            valid_to=_extreme("LEAST", self.valid_to, ends),
+            on_grid=self.on_grid and not starts and not ends,
+        )
+
     def _windowed(self, node: Window) -> Pipe:
-        time = micros(self.columns[node.input.schema.position(node.on)])
+        place = node.input.schema.position(node.on)
+        time = micros(self.columns[place])
         spec = node.spec
         if not isinstance(spec, LinearWindow):
             raise InternalError("not-linear", "this window looks at several facts")
@@ -105,10 +141,13 @@ class Pipe:
                 ends = time, _plus(time, 1)
             case Unbounded():
                 ends = time, Literal(INF, BIGINT)
+            case Always():
+                ends = Literal(NEG_INF, BIGINT), Literal(INF, BIGINT)
             case _:
                 assert_never(spec)
         return replace(
             self,
+            conditions=(*self.conditions, *_timed(spec, self.columns[place])),
             valid_from=ends[0],
             valid_to=ends[1],
             on_grid=isinstance(spec, Range) and spec.slide_us is not None,
@@ -141,6 +180,15 @@ def floor(time_us: Expression, grid_us: Duration) -> Expression:
 def ceil(time_us: Expression, grid_us: Duration) -> Expression:
     """The first multiple of the grid at or after a number of microseconds."""
     return floor(_plus(time_us, grid_us - 1), grid_us)
+
+
+def _timed(spec: LinearWindow, time: Expression) -> tuple[Expression, ...]:
+    """A fact without a time is in no window; where its time is no end, that has to be asked."""
+    return (Not(IsNull(time)),) if isinstance(spec, Always) and nullable(time) else ()
+
+
+def _extreme(name: str, end: Expression, others: list[Expression]) -> Expression:
+    return Call(name, (end, *others)) if others else end
 
 
 def _plus(time_us: Expression, by: Duration) -> Expression:

@@ -28,6 +28,7 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     ChangingTable,
@@ -37,6 +38,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
 )
 from ebbtide.algebra.traits import SameRows
@@ -75,6 +77,10 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
         case Map():
             chosen = (node.columns[i].expression for i in sorted(reads))
             return (_in(chosen, node.input.schema),)
+        case Unnest():
+            width = len(node.input.schema)
+            own = frozenset(place for place in reads if place < width)
+            return (own | _in((node.array,), node.input.schema),)
         case Window() if isinstance(node.spec, LinearWindow):
             return (reads | {node.input.schema.position(node.on)},)
         case UnionAll():
@@ -85,9 +91,9 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
             keys = [named.expression for named in node.keys]
             called = [e for named in node.calls for e in _of_call(named.call)]
             return (_in((*keys, *called), node.input.schema),)
-        case Stream() | StaticTable() | ChangingTable() | Values():
+        case Stream() | StaticTable() | ChangingTable() | Values() | Recurrence():
             return ()
-        case Aggregate() | Window() | Distinct() | TopN() | Over():
+        case Aggregate() | Window() | Distinct() | TopN() | Over() | Recursion():
             return (all_reads(node.input),)
         case Tumble() | Hop() | Session() | Cumulate() | Istream() | Dstream() | Rstream():
             return (all_reads(node.input),)

@@ -32,6 +32,7 @@ from ebbtide.core.types import (
     Type,
 )
 from ebbtide.core.values import Value, normalise
+from ebbtide.core.words import with_article
 from ebbtide.errors import EvaluationError, InternalError
 
 
@@ -155,7 +156,7 @@ def _ranged(micros: int, given: Value, target: Type) -> int:
 
 def bad_cast(value: Value, target: Type) -> EvaluationError:
     """The error for a value that has no counterpart in the type."""
-    return EvaluationError("bad-cast", f"{_shown(value)} is no {target}")
+    return EvaluationError("bad-cast", f"{_shown(value)} is not {with_article(target)}")
 
 
 def overflow(value: Value, target: Type) -> EvaluationError:

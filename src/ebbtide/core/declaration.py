@@ -5,14 +5,19 @@ These are values; ``frontier`` and ``admission`` act on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
+from ebbtide.core.codec.encoding import Encoding
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import Duration
+from ebbtide.core.time import INF, Duration, Instant, shift
 from ebbtide.core.types import TimestampType
+from ebbtide.core.values import Row
 from ebbtide.errors import QueryError
+
+LATER = {"later": True}
+"""Marks a field that came to declarations later: where it says nothing, it is not written down."""
 
 
 class Late(Enum):
@@ -24,10 +29,15 @@ class Late(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """``PROGRESS FOR attribute AS attribute - delay``: no later row is older than that."""
+    """``PROGRESS FOR attribute AS attribute - delay``: no later row is older than that.
+
+    An ``arrival`` is a column that no source gives, declared ``attribute TIMESTAMP ARRIVAL``: it
+    has the step's reading of the clock, and the clock alone moves its progress.
+    """
 
     attribute: str
     delay_us: Duration = 0
+    arrival: bool = field(default=False, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,10 @@ class StreamDeclaration:
     """A stream of facts.
 
     ``op`` names the column that says insert, delete or replace, where the source has one.
-    A stream is ``append_only`` if no fact of it can be deleted or replaced.
+    A stream is ``append_only`` if no fact of it can be deleted or replaced.  Where nothing else is
+    said, its facts are shown for ``lifetime_us``, or until the time in their column ``until``.
+    ``archive_us`` is how far behind its progress the rows that it accepts are archived; None if
+    they are not.
     """
 
     name: str
@@ -48,9 +61,22 @@ class StreamDeclaration:
     not_beyond_us: Duration | None = None
     op: str | None = None
     append_only: bool = True
+    lifetime_us: Duration | None = field(default=None, metadata=LATER)
+    until: str | None = field(default=None, metadata=LATER)
+    archive_us: Duration | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)
+        if self.archive_us is not None and not self.promises:
+            raise QueryError(
+                "archive-needs-progress",
+                f'stream "{self.name}" has no progress by which its archive would age',
+                hint="declare PROGRESS FOR one of its time attributes",
+            )
+        if self.until is not None:
+            _check_time(self.name, self.schema, self.until)
+        if arrivals_of(self) and not self.append_only:
+            raise deletable_arrival(self.name, arrivals_of(self)[0])
         if not self.key and not self.append_only:
             raise QueryError(
                 "key-needed",
@@ -66,8 +92,9 @@ class StreamDeclaration:
 
     @property
     def time(self) -> str | None:
-        """The attribute that windows stand on by default: the first that progresses."""
-        return self.promises[0].attribute if self.promises else None
+        """The attribute that windows stand on by default: the first that rows make progress."""
+        own = (promise.attribute for promise in self.promises if not promise.arrival)
+        return next(own, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +102,9 @@ class TableDeclaration:
     """A table: static if it has no ``time``, else changed by keyed operations.
 
     ``time``, ``op`` and ``sequence`` name columns of what arrives: when a version begins, what
-    is done, and the order of operations at one instant.  No version lives past ``lifetime_us``.
+    is done, and the order of operations at one instant.  No version lives past ``lifetime_us``, nor
+    past the time in its column ``until``; NULL there is no bound.  Rows that are ``enveloped`` come
+    as Debezium's envelopes, from which operation and time are taken.
     """
 
     name: str
@@ -90,9 +119,14 @@ class TableDeclaration:
     late: Late = Late.REVISE
     idle_after_us: Duration | None = None
     not_beyond_us: Duration | None = None
+    until: str | None = field(default=None, metadata=LATER)
+    encoding: Encoding | None = field(default=None, metadata=LATER)
+    bag: bool = field(default=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)
+        if self.until is not None:
+            _check_time(self.name, self.schema, self.until)
         if self.time is not None:
             _check_time(self.name, self.schema, self.time)
             if not self.key:
@@ -106,15 +140,62 @@ class TableDeclaration:
     def row_schema(self) -> Schema:
         """The columns of a row: what arrives, without operation and sequence; keys are there."""
         times = () if self.time is None else (self.time,)
-        return _rows(self.schema, self.key + times, self.op, self.sequence)
+        required = times if self.bag else self.key + times
+        return _rows(self.schema, required, self.op, self.sequence)
 
     @property
     def static(self) -> bool:
         """Whether the table holds at every instant as it is."""
         return self.time is None
 
+    @property
+    def enveloped(self) -> bool:
+        """Whether rows come in Debezium's envelopes, from which operation and time are taken."""
+        return self.encoding is Encoding.DEBEZIUM
+
+    @property
+    def ends_first(self) -> bool:
+        """Whether, of operations at one place of the order, ends come first: within a commit of
+        Spark's the order of rows means nothing."""
+        return self.encoding is Encoding.CHANGE_TYPE and not self.bag
+
+    def end_of(self, begin: Instant, row: Row) -> Instant:
+        """When a version ends that nothing ends before, by when it begins and by its row."""
+        end = INF if self.lifetime_us is None else shift(begin, self.lifetime_us)
+        if self.until is None:
+            return end
+        until: Instant | None = row[self.schema.position(self.until)]
+        return end if until is None else min(end, until)
+
+
+def bag_key(schema: Schema, *left_out: str | None) -> tuple[str, ...]:
+    """What tells the kinds of rows apart in a bag: all columns but those that are left out."""
+    out = {name.casefold() for name in left_out if name is not None}
+    return tuple(name for name in schema.names if name.casefold() not in out)
+
 
 Declaration: TypeAlias = StreamDeclaration | TableDeclaration
+
+
+def arrivals_of(declaration: Declaration) -> tuple[str, ...]:
+    """The columns that hold when a row came."""
+    return tuple(promise.attribute for promise in declaration.promises if promise.arrival)
+
+
+def deletable_arrival(stream: str, column: str) -> QueryError:
+    """What is said of an arrival in a stream whose facts can be deleted."""
+    return QueryError(
+        "arrival-not-append-only",
+        f'facts of "{stream}" can be deleted, so its ARRIVAL "{column}" would not progress',
+        detail="what is deleted came long ago, and no clock says that it stays",
+        hint="declare it APPEND ONLY, or leave out ARRIVAL",
+    )
+
+
+def given_schema(declaration: Declaration) -> Schema:
+    """The columns that the source itself gives: all but those of arrival."""
+    made = {declaration.schema.column(name) for name in arrivals_of(declaration)}
+    return Schema(tuple(column for column in declaration.schema if column not in made))
 
 
 def _rows(schema: Schema, required: tuple[str, ...], *left_out: str | None) -> Schema:

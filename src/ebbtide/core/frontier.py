@@ -3,7 +3,8 @@
 Law, for an attribute ``a`` that ``PROGRESS FOR a AS a - delay`` makes a promise about:
 
     progress(a) = max(a) - delay - 1 us     the last instant for which no more rows are promised
-    horizon(a)  = progress(a) - RETAIN      under LATE REVISE;  = progress(a) under QUARANTINE
+    horizon(a)  = progress(a) - RETAIN      under LATE REVISE;  = progress(a) under QUARANTINE;
+                                            never below its floor
     late        iff  a <= progress(a)       before the row's step
     accepted    iff  a >  horizon(a)        before the row's step, for every such attribute
 
@@ -11,8 +12,9 @@ Law, for an attribute ``a`` that ``PROGRESS FOR a AS a - delay`` makes a promise
     ─────────────────────────┤─────────────────────────┤──────────────────────────▶ a
                              horizon                   progress
 
-Frontiers never fall.  They are judged by as they stood before a step and committed at its end, so
-the rows of one step do not make each other late.
+Frontiers never fall: where RETAIN has become larger, the horizon stays at its ``floor``, where it
+was, until progress has gained as much.  They are judged by as they stood before a step and
+committed at its end, so the rows of one step do not make each other late.
 
 Acceptance is strict.  With ``a >= horizon`` a late row at ``a = progress`` would be accepted under
 QUARANTINE, whose horizon is the progress; and what collection of state relies on is that every
@@ -20,6 +22,14 @@ later row has ``a > horizon``.
 
 Here are values only: what becomes of a row is ``admission``'s business, reading clocks the
 runtime's.  The idea of one progress value per attribute is paper 5's.
+
+An ARRIVAL column holds the reading of the clock at which its row came.  No clock goes back, so
+every row of a later step has at least the reading of this one:
+
+    progress(arrival) = clock - 1 us        whether rows come or not
+
+Its rows are never late, so its horizon is its progress; and it says nothing about when a fact of a
+key has settled, which is for the times that rows bring.
 """
 
 from __future__ import annotations
@@ -29,10 +39,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from ebbtide.core.declaration import Declaration, Late, TableDeclaration
-from ebbtide.core.time import INF, NEG_INF, Duration, Instant, format_instant, is_finite, shift
+from ebbtide.core.declaration import Declaration, Late, Promise, TableDeclaration
+from ebbtide.core.time import DAY, INF, NEG_INF, Duration, Instant, format_instant, is_finite, shift
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import QueryError
+
+NEAR: Duration = DAY
+"""How far the times of a live input may be from the clock."""
 
 Times: TypeAlias = tuple[Instant | None, ...]
 
@@ -50,6 +63,8 @@ class Frontier:
     retain_us: Duration = 0
     progress: Instant = NEG_INF
     newest: Instant = NEG_INF
+    arrival: bool = False
+    floor: Instant = NEG_INF
 
     @property
     def progresses(self) -> bool:
@@ -57,9 +72,14 @@ class Frontier:
         return self.delay_us is not None
 
     @property
+    def settles(self) -> bool:
+        """Whether a fact settles when the horizon passes it: a time that rows bring."""
+        return self.progresses and not self.arrival
+
+    @property
     def horizon(self) -> Instant:
         """The last instant at which nothing is accepted any more."""
-        return shift(self.progress, -self.retain_us)
+        return max(self.floor, shift(self.progress, -self.retain_us))
 
     def is_late(self, t: Instant) -> bool:
         """Whether a row at ``t`` comes after its promise."""
@@ -85,6 +105,14 @@ class Frontier:
             return self
         return replace(self, progress=max(self.progress, shift(t, -1)))
 
+    def advanced(self, to: Instant) -> Frontier:
+        """The frontier once its input was advanced; of an arrival, only that nothing more comes."""
+        return self if self.arrival and to < INF else self.promised(to)
+
+    def at(self, clock: Instant | None) -> Frontier:
+        """The frontier at the end of a step with that reading of the clock."""
+        return self.promised(clock) if self.arrival and clock is not None else self
+
 
 @dataclass(frozen=True, slots=True)
 class InputFrontier:
@@ -106,7 +134,7 @@ class InputFrontier:
                 return line
         raise QueryError(
             "not-a-time",
-            f'"{attribute}" is no time attribute of "{self.name}"',
+            f'"{attribute}" is not a time attribute of "{self.name}"',
             detail=", ".join(line.attribute for line in self.lines) or "it has none",
         )
 
@@ -122,6 +150,35 @@ class InputFrontier:
             for line, t in zip(self.lines, times, strict=True)
             if line.progresses
         )
+
+    @property
+    def settling(self) -> tuple[Frontier, ...]:
+        """The frontiers of the attributes by which facts settle."""
+        return tuple(line for line in self.lines if line.settles)
+
+    def has_settled(self, times: Times) -> bool:
+        """Whether nothing more can be said about the fact of a key with these times."""
+        return any(
+            t is None or not line.accepts(t)
+            for line, t in zip(self.lines, times, strict=True)
+            if line.settles
+        )
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the input follows the clock: its newest time lies within a day of it."""
+        newest = [line.newest for line in self.settling if is_finite(line.newest)]
+        if self.clock is None or not newest:
+            return False
+        return abs(max(newest) - self.clock) <= NEAR
+
+    def latest_allowed(self, not_beyond_us: Duration | None) -> Instant | None:
+        """The last time that a row may have, by what is declared, or else if the input is live."""
+        if self.clock is None:
+            return None
+        if not_beyond_us is not None:
+            return shift(self.clock, not_beyond_us)
+        return shift(self.clock, NEAR) if self.is_live else None
 
     def read(self, clock: Instant | None) -> InputFrontier:
         """The frontier at a reading of the clock; a clock never goes back."""
@@ -139,7 +196,8 @@ class InputFrontier:
             lines = [line.as_if(silence) for line in lines]
         if advance is not None:
             self._check_advance(advance)
-            lines = [line.promised(advance) for line in lines]
+            lines = [line.advanced(advance) for line in lines]
+        lines = [line.at(self.clock) for line in lines]
         return replace(self, lines=tuple(lines), heard=heard)
 
     def _silence(self, heard: Instant | None) -> Instant | None:
@@ -166,17 +224,25 @@ def first_frontier(declaration: Declaration) -> InputFrontier:
     """The frontier of an input of which nothing has come yet; a static table has no times."""
     if isinstance(declaration, TableDeclaration) and declaration.static:
         return InputFrontier(declaration.name)
-    promises = {p.attribute.casefold(): p.delay_us for p in declaration.promises}
+    promises = {p.attribute.casefold(): p for p in declaration.promises}
     retain_us = declaration.retain_us if declaration.late is Late.REVISE else 0
     return InputFrontier(
         declaration.name,
         tuple(
-            Frontier(column.name, promises.get(column.name.casefold()), retain_us)
+            _first_line(column.name, promises.get(column.name.casefold()), retain_us)
             for column in declaration.schema
             if isinstance(column.type, TimestampType)
         ),
         declaration.idle_after_us,
     )
+
+
+def _first_line(attribute: str, promise: Promise | None, retain_us: Duration) -> Frontier:
+    if promise is None:
+        return Frontier(attribute, None, retain_us)
+    if promise.arrival:
+        return Frontier(attribute, INF, arrival=True)
+    return Frontier(attribute, promise.delay_us, retain_us)
 
 
 def slowest(feeders: Iterable[InputFrontier]) -> InputFrontier:

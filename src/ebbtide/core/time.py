@@ -27,6 +27,10 @@ HOUR: Duration = 60 * MINUTE
 DAY: Duration = 24 * HOUR
 WEEK: Duration = 7 * DAY
 
+FIRST_TIME: Instant = -62_135_596_800_000_000
+LAST_TIME: Instant = 253_402_300_799_999_999
+"""The first and the last instant of the calendar, which has the years 1 to 9999."""
+
 UNITS: dict[str, Duration] = {
     "MICROSECOND": MICROSECOND,
     "MILLISECOND": MILLISECOND,
@@ -37,10 +41,25 @@ UNITS: dict[str, Duration] = {
     "WEEK": WEEK,
 }
 
+SHORT_UNITS: dict[str, Duration] = {
+    **dict.fromkeys(("US", "MICRO", "MICROS"), MICROSECOND),
+    **dict.fromkeys(("MS", "MILLI", "MILLIS"), MILLISECOND),
+    **dict.fromkeys(("S", "SEC", "SECS"), SECOND),
+    **dict.fromkeys(("M", "MIN", "MINS"), MINUTE),
+    **dict.fromkeys(("H", "HR", "HRS"), HOUR),
+    "D": DAY,
+    "W": WEEK,
+}
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 _MICROSECONDS = re.compile(r"[+-]?\d+ us")
 _DURATION_PART = re.compile(r"\s*([+-]?\d+)\s*([A-Za-z]+)\s*")
+
+
+def is_in_calendar(t: Instant) -> bool:
+    """Whether ``t`` lies in the years 1 to 9999."""
+    return FIRST_TIME <= t <= LAST_TIME
 
 
 def is_finite(t: Instant) -> bool:
@@ -133,12 +152,12 @@ def format_instant(t: Instant, zone: tzinfo = UTC) -> str:
 
 
 def duration(value: int | str | timedelta) -> Duration:
-    """A duration from microseconds, a timedelta, or text such as ``1 hour 30 minutes``.
+    """A duration from microseconds, a timedelta, or text such as ``1 hour 30 minutes``, ``90s``.
 
-    >>> duration("15 minutes") == 15 * MINUTE
+    >>> duration("15 minutes") == duration("15m") == 15 * MINUTE
     True
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, int | str | timedelta):
         raise _bad_duration(str(value))
     if isinstance(value, int):
         return value
@@ -154,16 +173,18 @@ def duration(value: int | str | timedelta) -> Duration:
 
 
 def unit(name: str) -> Duration:
-    """The length of a unit of time, in singular or plural.
+    """The length of a unit of time, in singular or plural, or short.
 
-    >>> unit("minutes") == MINUTE
+    >>> unit("minutes") == unit("min") == unit("m") == MINUTE
     True
     """
+    if name.upper() in SHORT_UNITS:
+        return SHORT_UNITS[name.upper()]
     singular = name.upper().removesuffix("S")
     if singular in ("MONTH", "YEAR", "QUARTER"):
         raise QueryError(
             "no-fixed-length",
-            f"a {singular.lower()} has no fixed length, so it is no duration",
+            f"a {singular.lower()} has no fixed length, so it is not a duration",
             hint="use DAYS or smaller units",
         )
     if singular not in UNITS:
@@ -205,5 +226,5 @@ def _bad_instant(value: object) -> QueryError:
 
 def _bad_duration(text: str) -> QueryError:
     return QueryError(
-        "bad-duration", f'"{text}" is not a duration', hint='write "15 minutes" or "1 hour"'
+        "bad-duration", f'"{text}" is not a duration', hint='write "15 minutes", "1 hour" or "90s"'
     )

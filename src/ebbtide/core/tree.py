@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 N = TypeVar("N", bound="Node")
@@ -28,9 +29,8 @@ class Node:
     def children(self) -> tuple[Self, ...]:
         """The nodes directly below, in the order of the fields."""
         found: list[Any] = []
-        for field in fields(cast(Any, self)):
-            value = getattr(self, field.name)
-            found.extend(_members(value, self.family))
+        for name in _names(cast(Any, type(self))):
+            found.extend(_members(getattr(self, name), self.family))
         return tuple(found)
 
     def with_children(self, children: tuple[Self, ...]) -> Self:
@@ -42,6 +42,11 @@ class Node:
             if _members(value := getattr(self, field.name), self.family)
         }
         return cast(Self, replace(cast(Any, self), **changed)) if changed else self
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def fold(root: N, combine: Callable[[N, tuple[T, ...]], T]) -> T:

@@ -278,7 +278,7 @@ def _is_int(value: Value) -> bool:
 
 def _struct_field(text: str) -> tuple[str, Type]:
     name, separator, type_text = text.strip().partition(":")
-    if not separator:
+    if not separator or "<" in name:  # b STRUCT<c: INT>
         name, _, type_text = text.strip().partition(" ")
     return name.strip(), type_from_sql(type_text)
 

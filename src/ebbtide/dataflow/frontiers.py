@@ -2,20 +2,24 @@
 
 Law: parts of a program that share no source, directly or through others, have each their own
 ``now``; it is the largest time and progress of the source attributes that the part stands on, and
-never falls.
+never falls.  A part whose recursions have not come that far goes by what they have reached: then so
+do the attributes that it stands on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ebbtide.analysis.formula.progress import Bound
 from ebbtide.compile.lowering import Lowered
-from ebbtide.compile.physical import FromOperator, FromSource
+from ebbtide.compile.physical import FromOperator, FromSource, Physical
 from ebbtide.core.frontier import InputFrontier, now
 from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.kernels.kernel import Times
+
+_ALL: Mapping[int, Instant] = MappingProxyType({})
 
 
 def times_of(
@@ -24,20 +28,24 @@ def times_of(
     after: tuple[InputFrontier, ...],
     nows: Mapping[str, Instant],
     clock: Instant | None,
+    reached: Mapping[int, Instant] = _ALL,
 ) -> dict[int, Times]:
     """The times of every operator and, by ``~number``, of every output.
 
     ``before`` and ``after`` are the frontiers of the sources, ``nows`` is ``now`` of each view
-    before the step.
+    before the step, and ``reached`` how far recursions come that do not come to ``now``.
     """
     physical = lowered.physical
-    progress = _progress(physical.sources, before), _progress(physical.sources, after)
+    known = _progress(physical.sources, before), _progress(physical.sources, after)
     found: dict[int, Times] = {}
     for part in parts(lowered):
         lines = [after[s][a] for s, a in sorted(physical.lines) if s in part.sources]
         views = (physical.outputs[~number].name for number in part.consumers if number < 0)
         moment = max((nows[view] for view in views), default=NEG_INF)
         moved = now(lines, clock=clock, before=moment)
+        behind = [reached[number] for number in part.consumers if number in reached]
+        moved = max(moment, min([moved, *behind]))
+        progress = _up_to(moment, known[0], physical), _up_to(moved, known[1], physical)
         for number in part.consumers:
             made = physical.outputs[~number] if number < 0 else physical.operators[number]
             found[number] = made.times(progress, (moment, moved))
@@ -70,6 +78,16 @@ def parts(lowered: Lowered) -> list[Component]:
             part[node] = together
     distinct = {id(members): members for members in part.values()}.values()
     return [Component(_of("source", members), _of("consumer", members)) for members in distinct]
+
+
+def _up_to(
+    moment: Instant, progress: Mapping[Bound, Instant], physical: Physical
+) -> Mapping[Bound, Instant]:
+    """The progress of sources; that of attributes by which ``now`` goes is not beyond it."""
+    if not physical.cycles:
+        return progress
+    lines = {Bound(physical.sources[source], attribute) for source, attribute in physical.lines}
+    return {b: min(t, moment) if b in lines else t for b, t in progress.items()}
 
 
 def _of(kind: str, members: set[tuple[str, int]]) -> frozenset[int]:

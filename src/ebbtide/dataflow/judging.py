@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 
 from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
 from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
-from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.admission.refusal import clock_needed
+from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
 from ebbtide.core.frontier import InputFrontier
+from ebbtide.core.row_text import row_text
 from ebbtide.core.schema import Column
-from ebbtide.core.time import shift
 from ebbtide.dataflow.observation import Observed
-from ebbtide.kernels.admission.row_text import row_text
 from ebbtide.store.record import Came
 
 
@@ -35,7 +35,8 @@ class Judged:
 
 
 def judge(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Judged:
-    """The rows that arrived of a source, judged by its frontier."""
+    """The rows that arrived of a source, stamped with the clock and judged by its frontier."""
+    rows = stamped(declaration, frontier, rows)
     judging = _Judging(declaration, frontier, rows)
     refused = np.zeros(rows.num_rows, bool)
     said: list[str] = []
@@ -45,6 +46,17 @@ def judge(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Judge
         said += judging.texts(reason, np.flatnonzero(new))
     accepted = rows.filter(pa.array(~refused)) if refused.any() else rows
     return Judged(accepted, said, _Judging(declaration, frontier, accepted).observed(rows))
+
+
+def stamped(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Any:
+    """The rows with the step's reading of the clock in their columns of arrival."""
+    for name in arrivals_of(declaration) if rows.num_rows else ():
+        if frontier.clock is None:
+            raise clock_needed(f'"{name}" of "{declaration.name}" is an ARRIVAL')
+        place = declaration.schema.position(name)
+        reading = pa.repeat(pa.scalar(frontier.clock, pa.int64()), rows.num_rows)
+        rows = rows.set_column(place, rows.schema.field(place).name, reading)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +78,13 @@ class _Judging:
         yield Reason.MALFORMED, _true(self._known(MALFORMED).is_valid())
         yield Reason.UNKNOWN_OP, _true(pc.and_(op.is_valid(), pc.invert(pc.is_in(op, allowed))))
         yield Reason.NULL_TIME, self._any(_true(time.is_null()) for time in times)
-        keys = (self._of(name) for name in declaration.key)
+        bag = isinstance(declaration, TableDeclaration) and declaration.bag
+        keys = (self._of(name) for name in (() if bag else declaration.key))
         yield Reason.NULL_KEY, self._any(_true(key.is_null()) for key in keys)
         required = (self._of(c.name) for c in declaration.schema if not c.nullable)
         yield Reason.MALFORMED, self._any(whole & _true(value.is_null()) for value in required)
-        if declaration.not_beyond_us is not None and self.frontier.clock is not None:
-            limit = shift(self.frontier.clock, declaration.not_beyond_us)
+        limit = self.frontier.latest_allowed(declaration.not_beyond_us)
+        if limit is not None:
             yield Reason.BEYOND, self._any(_true(pc.greater(time, limit)) for time in times)
         lines = self.frontier.progressing
         late = (_true(pc.less_equal(self._of(li.attribute), li.horizon)) for li in lines)

@@ -6,7 +6,7 @@ here runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ebbtide.algebra.expression import Ref
@@ -16,9 +16,10 @@ from ebbtide.compile.stages import Feed, FromRoute
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant
+from ebbtide.dataflow.operations import Input, Take, TaskCycle, TaskOperator
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, StatePlace
-from ebbtide.dataflow.tasks import Emission, Input, Send, StageTask, Take, TaskOperator
+from ebbtide.dataflow.tasks import Emission, Send, StageTask
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.live import Live
@@ -56,12 +57,12 @@ class Dataflow:
     def names(self) -> tuple[str, ...]:
         """Whatever describes its state at the end of a step."""
         operators = (operator.name for operator in self.lowered.physical.operators)
-        return (*operators, *(name for _, _, name in self._written()), *sorted(self.live))
+        return (*operators, *(name for _, _, name in self.written()), *sorted(self.live))
 
     @property
     def answers(self) -> frozenset[str]:
         """The names of whatever can keep an answer as it is now."""
-        return frozenset(live_name(name) for _, _, name in self._written())
+        return frozenset(live_name(name) for _, _, name in self.written())
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -81,10 +82,10 @@ class Dataflow:
         here = [n for n, its in enumerate(stages.of_operator) if its == stage]
         return StageTask(
             place,
-            tuple(self._operation(number, moment) for number in here),
+            tuple(self._operations(here, moment)),
             tuple(
                 self._emission(output, stage, name, moment)
-                for output, its, name in self._written()
+                for output, its, name in self.written()
                 if its == stage
             ),
             tuple(
@@ -94,6 +95,20 @@ class Dataflow:
             ),
         )
 
+    def _operations(
+        self, here: Sequence[int], moment: StepTimes
+    ) -> Iterator[TaskOperator | TaskCycle]:
+        """The operators of a stage, in the order in which they run; a cycle runs as one."""
+        cycles = {cycle.recursion: cycle for cycle in self.lowered.physical.cycles}
+        members = {number for cycle in cycles.values() for number in cycle.members}
+        for number in here:
+            operation = self._operation(number, moment)
+            if number in cycles:
+                its = (self._operation(each, moment) for each in cycles[number].members)
+                yield TaskCycle(operation, tuple(its))
+            elif number not in members:
+                yield operation
+
     def _operation(self, number: int, moment: StepTimes) -> TaskOperator:
         operator = self.lowered.physical.operators[number]
         kernel = operator.kernel
@@ -102,7 +117,8 @@ class Dataflow:
         inputs = tuple(
             self._input(number, index, schema) for index, schema in enumerate(operator.inputs)
         )
-        return TaskOperator(number, Job(operator.name, kernel, moment.times[number]), inputs)
+        job = Job(operator.name, kernel, moment.times[number], operator.by_instant)
+        return TaskOperator(number, job, inputs)
 
     def _emission(self, output: int, stage: int, name: str, moment: StepTimes) -> Emission:
         view = self.lowered.physical.outputs[output]
@@ -145,7 +161,7 @@ class Dataflow:
         chosen = {given.index(column.column) for column in columns}
         return feed.pipe.is_identity and len(chosen) == len(columns) == len(given)
 
-    def _written(self) -> Iterator[tuple[int, int, str]]:
+    def written(self) -> Iterator[tuple[int, int, str]]:
         """The outputs by the stages in which they are written, and the names of what they hold."""
         stages = self.lowered.stages
         for output, view in enumerate(self.lowered.physical.outputs):

@@ -30,13 +30,20 @@ class Given:
     """What a step takes in beside rows: promises by source, and one reading of the clock.
 
     ``positions`` are those of the logs that the step has read up to; ``follows`` says whether
-    ``now`` follows the clock.
+    ``now`` follows the clock.  ``taken`` is when the step was taken, by the same clock, where
+    nothing is compared with it: it dates the step, and no answer depends on it.
     """
 
     advances: Mapping[int, Instant] = field(default_factory=dict)
     clock: Instant | None = None
     positions: Mapping[str, int] = field(default_factory=dict)
     follows: bool = False
+    taken: Instant | None = None
+
+    @property
+    def reading(self) -> Instant | None:
+        """The reading that dates the step."""
+        return self.taken if self.clock is None else self.clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,8 @@ class Descriptions:
     ) -> Manifest:
         """The manifest of the step."""
         names = [frontier.name for frontier in frontiers]
-        places = {} if previous is None else dict(previous.record.places)
+        before = StepRecord(-1) if previous is None else previous.record
+        places = dict(before.places)
         known = {names[source]: place for source, place in seen.places.items()}
         return Manifest(
             version=self.version,
@@ -100,6 +108,7 @@ class Descriptions:
                 operators=self._operators(spent),
                 sources=self._sources(names, seen),
                 seconds=spent.seconds,
+                clock=before.later(given.reading),
             ),
             before="" if previous is None else previous.link,
         )

@@ -40,9 +40,17 @@ class Parcel:
     rows: Any
 
 
-def parcels(tag: int, changes: Any, keys: Sequence[int], shards: int) -> Iterator[Parcel]:
-    """Changes by the shards of the columns that are their keys; without keys, for the first."""
+def parcels(
+    tag: int, changes: Any, keys: Sequence[int], shards: int, everywhere: bool = False
+) -> Iterator[Parcel]:
+    """Changes by the shards of the columns that are their keys; without keys, for the first.
+
+    Some go to every shard.
+    """
     if not changes.num_rows:
+        return
+    if everywhere:
+        yield from (Parcel(tag, shard, changes) for shard in range(shards))
         return
     if not keys or shards == 1:
         yield Parcel(tag, 0, changes)
@@ -53,7 +61,7 @@ def parcels(tag: int, changes: Any, keys: Sequence[int], shards: int) -> Iterato
 def sent(route: Route, changes: Any, shards: int) -> Iterator[Parcel]:
     """What an operator made, on its way to a later stage."""
     keys = [route.pipe.columns.index(key) for key in route.keys]
-    return parcels(route.tag, changes, keys, shards)
+    return parcels(route.tag, changes, keys, shards, route.everywhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,7 @@ class _Way:
     places: tuple[int, ...] | None
     keys: tuple[Columnar, ...]
     repeats: bool
+    everywhere: bool = False
 
     @staticmethod
     def of(route: Route, given: Schema) -> _Way:
@@ -120,12 +129,13 @@ class _Way:
             tuple(columns.index(key) for key in route.keys) if carried else None,
             () if carried else tuple(Columnar(key, given) for key in route.keys),
             route.repeats,
+            route.everywhere,
         )
 
     def parcels(self, changes: Any, shards: int) -> Iterator[Parcel]:
         if self.places is not None:
             made = self._made(changes)
-            yield from parcels(self.tag, made, self.places, shards)
+            yield from parcels(self.tag, made, self.places, shards, self.everywhere)
             return
         keys = [key(changes) for key in self.keys]
         table = pa.Table.from_arrays(keys, names=[f"k{i}" for i in range(len(keys))])

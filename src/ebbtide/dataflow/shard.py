@@ -10,14 +10,15 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
+from ebbtide.dataflow.parts import stepped
 from ebbtide.dataflow.timings import Timings
 from ebbtide.kernels.kernel import Kernel, Result, Times
 from ebbtide.state.area import SweepArea
-from ebbtide.state.store import DirectoryStore, WriteScope
+from ebbtide.state.store import DirectoryStore, SegmentStore, WriteScope
 from ebbtide.store.manifest import Manifests
 
 
@@ -30,16 +31,20 @@ class StatePlace:
 
     def store(self) -> DirectoryStore:
         """The store of the segments."""
-        return DirectoryStore(f"{self.root}/state")
+        return DirectoryStore(f"{self.root}/state", sync=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The part of an operator in a step: its kernel and its frontiers."""
+    """The part of an operator in a step: its kernel and its frontiers.
+
+    A job ``by_instant`` may be cut in time (see `parts`).
+    """
 
     name: str
     kernel: Kernel
     times: Times
+    by_instant: bool = False
 
 
 @contextmanager
@@ -60,22 +65,27 @@ class Shard:
         self.number = number
         self.store = place.store()
 
-    def step(self, job: Job, inputs: tuple[Any, ...]) -> tuple[Result, str]:
-        """The step of an operator, and the description of what it leaves behind."""
-        scope = WriteScope(self.store, job.name, self.number, self.place.version)
-        layouts = job.kernel.areas(tuple(table.schema for table in inputs))
+    def sync(self) -> None:
+        """Makes durable what was written; called before any of it is described to others."""
+        self.store.sync_names()
+
+    def step(self, job: Job, inputs: tuple[Any, ...]) -> tuple[Any, str]:
+        """What an operator emits in a step, and the description of what it leaves behind."""
+        opened = self.opened(job, tuple(table.schema for table in inputs), self.store)
+        changes = opened.step(inputs, opened.times)
+        return changes, opened.described()
+
+    def opened(self, job: Job, inputs: tuple[Any, ...], store: SegmentStore) -> OpenOperator:
+        """An operator with what it holds; ``inputs`` are the schemas, ``store`` is written to."""
+        scope = WriteScope(store, job.name, self.number, self.place.version)
+        layouts = job.kernel.areas(inputs)
         shards = self._previous.get(job.name)
         described = shards[self.number] if shards else [[] for _ in layouts]
         areas = tuple(
             SweepArea.restore(layout, segments, scope)
             for layout, segments in zip(layouts, described, strict=True)
         )
-        began = perf_counter()
-        with at_work(job.name):
-            result = job.kernel.step(inputs, areas, replace(job.times, owner=self.number == 0))
-        timings = Timings(self.place.root, self.place.version)
-        timings.tell(job.name, self.number, perf_counter() - began)
-        return result, self._description(job, inputs, areas, result)
+        return OpenOperator(self, job, areas, job.kernel.output(inputs))
 
     @cached_property
     def _previous(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
@@ -85,21 +95,49 @@ class Shard:
         self.store.forget_before(self.place.version, manifest.segments())
         return manifest.areas
 
-    def _description(
-        self, job: Job, inputs: tuple[Any, ...], before: tuple[SweepArea, ...], result: Result
-    ) -> str:
-        known = {segment.name for area in before for segment in area.segments}
-        segments = [segment for area in result.areas for segment in area.segments]
+
+class OpenOperator:
+    """An operator at work in a shard: its areas, and how much has gone through it."""
+
+    def __init__(self, shard: Shard, job: Job, areas: tuple[SweepArea, ...], emits: Any) -> None:
+        self.shard = shard
+        self.job = job
+        version = shard.place.version
+        self.times = replace(job.times, owner=shard.number == 0, step=version)
+        self.known = {segment.name for area in areas for segment in area.segments}
+        self.areas = areas
+        self.nothing = emits.empty_table()
+        self.rows_in = self.rows_out = 0
+        self.seconds = 0.0
+
+    def step(self, inputs: tuple[Any, ...], times: Times) -> Any:
+        """The changes that it makes of some more."""
+        began = perf_counter()
+        with at_work(self.job.name):
+            kernel = self.job.kernel
+            run = partial(stepped, kernel) if self.job.by_instant else kernel.step
+            result: Result = run(inputs, self.areas, times)
+        self.seconds += perf_counter() - began
+        self.areas = result.areas
+        self.rows_in += sum(table.num_rows for table in inputs)
+        self.rows_out += result.changes.num_rows
+        return result.changes
+
+    def described(self) -> str:
+        """The description of what it leaves behind."""
+        place = self.shard.place
+        Timings(place.root, place.version).tell(self.job.name, self.shard.number, self.seconds)
+        segments = [segment for area in self.areas for segment in area.segments]
         return json.dumps(
             {
-                "operator": job.name,
-                "shard": self.number,
-                "areas": [area.describe() for area in result.areas],
-                "rows_in": sum(table.num_rows for table in inputs),
-                "rows_out": result.changes.num_rows,
+                "operator": self.job.name,
+                "shard": self.shard.number,
+                "areas": [area.describe() for area in self.areas],
+                "rows_in": self.rows_in,
+                "rows_out": self.rows_out,
                 "rows_stored": sum(segment.rows for segment in segments),
-                "rows_expired": sum(area.expired for area in result.areas),
+                "rows_expired": sum(area.expired for area in self.areas),
                 "bytes_stored": sum(segment.bytes for segment in segments),
-                "bytes_written": sum(s.bytes for s in segments if s.name not in known),
+                "bytes_written": sum(s.bytes for s in segments if s.name not in self.known),
             }
         )

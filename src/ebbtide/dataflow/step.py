@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from ebbtide.core.time import NEG_INF
+from ebbtide.dataflow.cycle import reached
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions, Given, Spent
@@ -30,8 +31,9 @@ from ebbtide.store.manifest import Manifest, Manifests
 class Stepper:
     """Runs the steps of one program; all that changes between them is in its directory.
 
-    What a step emits is kept for longer than a step if it belongs to the archive.  Without
-    ``collects`` nothing is ever forgotten, which changes no answer.
+    What a step emits is kept for longer than a step if it belongs to the archive, and the state
+    for as many ``versions`` as one may want to go back.  Without ``collects`` nothing is ever
+    forgotten, which changes no answer.
     """
 
     dataflow: Dataflow
@@ -39,6 +41,7 @@ class Stepper:
     root: str
     keeps: bool = True
     collects: bool = True
+    versions: int = 1
 
     def step(self, version: int, arrived: Any, given: Given) -> Manifest:
         """Runs the step that makes a version, or gives the one that it made."""
@@ -62,11 +65,17 @@ class Stepper:
         entered = self.transport.enter(arrived, before)
         after = entered.seen.frontiers(before, given.advances)
         clock = given.clock if given.follows else None
-        times = times_of(flow.lowered, before, after, _nows(flow, previous), clock)
-        if not self.collects:
-            times = {number: its.uncollected for number, its in times.items()}
-        moment = StepTimes(before, after, times)
-        texts = entered.run(flow.tasks(StatePlace(self.root, version), moment))
+        far: dict[int, int] = {}
+        texts: list[str] = []
+        while not texts:
+            times = times_of(flow.lowered, before, after, _nows(flow, previous), clock, far)
+            if not self.collects:
+                times = {number: its.uncollected for number, its in times.items()}
+            moment = StepTimes(before, after, times)
+            texts = entered.run(flow.tasks(StatePlace(self.root, version), moment))
+            behind = reached(texts)
+            # With recursions that do not come to now, the step is one that goes as far as they do.
+            far, texts = far | behind, [] if behind else texts
         said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         nows = flow.nows(moment)
@@ -83,7 +92,7 @@ class Stepper:
         return answers if previous is None else answers & previous.areas.keys()
 
     def _start(self, manifests: Manifests, version: int, previous: Manifest | None) -> None:
-        manifests.start(version)
+        manifests.start(version, self.versions)
         # Also what the last step wrote and merged again before it ended.
         manifests.sweep()
         if previous is not None:

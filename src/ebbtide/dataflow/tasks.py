@@ -17,8 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.compile.physical import FromOperator
-from ebbtide.compile.stages import FromRoute, Origin
+from ebbtide.compile.stages import FromRoute
 from ebbtide.core.admission import UNUSED_COLUMNS, UnusedRow
+from ebbtide.dataflow.cycle import Rounds
+from ebbtide.dataflow.operations import Input, Take, TaskCycle, TaskOperator
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, Shard, StatePlace
 from ebbtide.dataflow.tags import UNUSED
@@ -26,33 +28,6 @@ from ebbtide.kernels.admission.kernel import Admission, split, texts
 from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload
 from ebbtide.state.columns import ints
 from ebbtide.store.archive import Archive
-
-
-@dataclass(frozen=True, slots=True)
-class Take:
-    """Where an input gets changes from, and the pipe that they come through."""
-
-    origin: Origin
-    pipe: TaskPipe | None
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """An input of an operator or an output: all that it takes, and the schema of its changes."""
-
-    takes: tuple[Take, ...]
-    schema: Any
-    net: bool = False
-    """Whether what comes is net already."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOperator:
-    """An operator of the stage, by its number in the plan."""
-
-    number: int
-    job: Job
-    inputs: tuple[Input, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +62,7 @@ class StageTask:
     """The work of one stage, for any shard."""
 
     place: StatePlace
-    operations: tuple[TaskOperator, ...]
+    operations: tuple[TaskOperator | TaskCycle, ...]
     emissions: tuple[Emission, ...]
     sends: tuple[Send, ...]
 
@@ -107,34 +82,40 @@ class _Running:
         self.unused = [arrived[UNUSED]] if UNUSED in arrived else []
 
     def run(self) -> tuple[dict[int, Any], list[str]]:
-        said = [self._operate(operation) for operation in self.task.operations]
+        said: list[str] = []
+        for operation in self.task.operations:
+            said += self._operate(operation)
         for emission in self.task.emissions:
             said += self._emit(emission)
         said += self._leave_unused()
+        self.shard.sync()
         sent = {send.tag: _piped(send.pipe, self.made[send.operator]) for send in self.task.sends}
         return sent, said
 
-    def _operate(self, operation: TaskOperator) -> str:
+    def _operate(self, operation: TaskOperator | TaskCycle) -> list[str]:
+        if isinstance(operation, TaskCycle):
+            changes, said = Rounds(operation, self.shard, self._taken).run()
+            self.made[operation.recursion.number] = changes
+            return said
         inputs = tuple(map(self._input, operation.inputs))
-        result, description = self.shard.step(operation.job, inputs)
-        changes = result.changes
+        changes, description = self.shard.step(operation.job, inputs)
         if isinstance(operation.job.kernel, Admission):
             changes, unused = split(changes)
             self.unused.append(_said(unused))
         self.made[operation.number] = changes
-        return description
+        return [description]
 
     def _emit(self, emission: Emission) -> Iterator[str]:
-        result, description = self.shard.step(emission.job, (self._input(emission.input),))
+        emitted, description = self.shard.step(emission.job, (self._input(emission.input),))
         yield description
         if emission.live is not None:
-            shown = result.changes.select([*range(emission.width), FROM, TO, DIFF])
+            shown = emitted.select([*range(emission.width), FROM, TO, DIFF])
             yield self.shard.step(emission.live, (shown,))[1]
-        rows = result.changes.num_rows
+        rows = emitted.num_rows
         if emission.writes and rows:
             archive, version = Archive(self.task.place.root), self.task.place.version
             kind = f"output/{emission.view}"
-            changes = in_order(result.changes) if emission.ordered else result.changes
+            changes = in_order(emitted) if emission.ordered else emitted
             file = archive.write(kind, self.shard.number, version, changes)
             yield json.dumps({"output": emission.view, "file": file, "rows": rows})
         elif rows:
@@ -160,7 +141,7 @@ class _Running:
                 found = self.arrived.get(tag)
             case FromOperator(operator):
                 found = self.made[operator]
-        return None if found is None else _piped(take.pipe, found)
+        return None if found is None else take.piped(found)
 
 
 def in_order(changes: Any) -> Any:

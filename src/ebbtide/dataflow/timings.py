@@ -7,7 +7,6 @@ Durations that are missing, damaged or from another step count as none.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,8 +14,8 @@ from dataclasses import dataclass
 
 from ebbtide.core.file_name import file_name
 from ebbtide.errors import StateError
-from ebbtide.state.files import content_of, created, make_directory, regular_files
-from ebbtide.store.files import sealed, unfinished, unsealed
+from ebbtide.state.files import content_of, regular_files, replace
+from ebbtide.store.files import sealed, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +27,10 @@ class Timings:
 
     def tell(self, operator: str, shard: int, seconds: float) -> None:
         """Leaves how long an operator took in a shard."""
-        directory = f"{self.root}/timings"
         told = {"version": self.version, "operator": operator, "seconds": seconds}
-        make_directory(directory)
-        temporary = unfinished(directory)
-        with created(temporary) as file:
-            file.write(sealed(told).encode())
-        with suppress(IsADirectoryError):
-            os.replace(temporary, f"{directory}/{file_name(operator)}-{shard}.json")
+        path = f"{self.root}/timings/{file_name(operator)}-{shard}.json"
+        with suppress(StateError):  # nothing depends on it
+            replace(path, sealed(told), sync=False)
 
     def read(self) -> Mapping[str, tuple[float, ...]]:
         """The seconds of each operator, a number for each shard that told."""

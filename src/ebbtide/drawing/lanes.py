@@ -1,7 +1,8 @@
 """Changes as lanes: what of each row holds in the end, and what was taken back.
 
-Law: the pieces that hold are the net multiplicities of the row, as in its snapshots; those taken
-back are the instants that a negative change names and at which nothing of the row is left.
+Law: a lane has a label, and rows of the same label that differ in their value share it.  The pieces
+that hold are the net multiplicities of a row, as in its snapshots; those taken back are the
+instants that a negative change names and at which nothing of the row is left.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ebbtide.core.time import NEG_INF, Instant
 class Bar(NamedTuple):
     """A row that is there over ``[valid_from, valid_to)``, or a mark if the two are equal.
 
-    A negative ``diff`` takes it back.  Bars of one ``group`` stand together below its name.
+    A negative ``diff`` takes it back.  Bars of one ``group`` stand together below its name.  The
+    ``value`` is written into the bar.
     """
 
     label: str
@@ -27,6 +29,7 @@ class Bar(NamedTuple):
     valid_to: Instant
     diff: int = 1
     group: str = ""
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Piece:
     valid_from: Instant
     valid_to: Instant
     count: int
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Mark:
 
     at: Instant
     count: int
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,12 @@ class Lane:
         return min((*pieces, *(mark.at for mark in self.marks)))
 
     @property
+    def is_stacked(self) -> bool:
+        """Whether something that was taken back may lie where another value holds."""
+        gone = any(not piece.count for piece in self.pieces)
+        return gone and len({piece.value for piece in self.pieces}) > 1
+
+    @property
     def is_revised(self) -> bool:
         """Whether something of it was taken back."""
         counts = [*(piece.count for piece in self.pieces), *(mark.count for mark in self.marks)]
@@ -72,17 +83,17 @@ Given: TypeAlias = Bar | tuple[str, Instant, Instant, int]
 _Rows: TypeAlias = dict[tuple[str, str], list[Bar]]
 
 
-def lanes_of(bars: Iterable[Given]) -> list[Lane]:
-    """A lane for every label of a group, by group and by where it begins."""
-    return _lanes(_rows(bars))
+def lanes_of(bars: Iterable[Given], *, sort: bool = True) -> list[Lane]:
+    """A lane for every label of a group, by group and by where it begins, or as they come."""
+    return _lanes(_rows(bars), sort)
 
 
-def last_lanes(bars: Iterable[Given], most: int) -> tuple[list[Lane], int]:
+def last_lanes(bars: Iterable[Given], most: int, sort: bool = True) -> tuple[list[Lane], int]:
     """The lanes that begin last, at most so many, and the number of those left out."""
     rows = _rows(bars)
     begins = {key: min(bar.valid_from for bar in found) for key, found in rows.items()}
     last = set(sorted(rows, key=begins.__getitem__)[-most:])
-    return _lanes({key: rows[key] for key in rows if key in last}), len(rows) - len(last)
+    return _lanes({key: rows[key] for key in rows if key in last}, sort), len(rows) - len(last)
 
 
 def _rows(bars: Iterable[Given]) -> _Rows:
@@ -94,24 +105,37 @@ def _rows(bars: Iterable[Given]) -> _Rows:
     return rows
 
 
-def _lanes(rows: _Rows) -> list[Lane]:
+def _lanes(rows: _Rows, sort: bool) -> list[Lane]:
     groups = list(dict.fromkeys(group for group, _ in rows))
     lanes = [_lane(group, label, found) for (group, label), found in rows.items()]
+    if not sort:
+        return sorted(lanes, key=lambda lane: groups.index(lane.group))
     return sorted(lanes, key=lambda lane: (groups.index(lane.group), lane.begins))
 
 
 def _lane(group: str, label: str, bars: list[Bar]) -> Lane:
+    values: dict[str, list[Bar]] = {}
+    for bar in bars:
+        values.setdefault(bar.value, []).append(bar)
+    rows = [_row(value, found) for value, found in values.items()]
+    pieces = sorted((p for row, _ in rows for p in row), key=lambda p: p.valid_from)
+    marks = sorted((mark for _, row in rows for mark in row), key=lambda mark: mark.at)
+    return Lane(group, label, tuple(pieces), tuple(marks))
+
+
+def _row(value: str, bars: list[Bar]) -> tuple[list[Piece], list[Mark]]:
+    """The pieces and marks of equal rows."""
     facts: Counter[Instant] = Counter()
     for bar in bars:
         if bar.valid_from == bar.valid_to:
             facts[bar.valid_from] += bar.diff
-    marks = tuple(Mark(at, max(0, count)) for at, count in sorted(facts.items()))
+    marks = [Mark(at, max(0, count), value) for at, count in facts.items()]
     changes = [Change((), b.valid_from, b.valid_to, b.diff) for b in bars]
     changes = [change for change in changes if change.valid_from < change.valid_to]
     held = [change for change in consolidate(changes) if change.diff > 0]
-    pieces = [Piece(c.valid_from, c.valid_to, c.diff) for c in held]
-    pieces += [Piece(gap.valid_from, gap.valid_to, 0) for gap in _taken_back(changes, held)]
-    return Lane(group, label, tuple(sorted(pieces, key=lambda p: p.valid_from)), marks)
+    pieces = [Piece(c.valid_from, c.valid_to, c.diff, value) for c in held]
+    gone = _taken_back(changes, held)
+    return pieces + [Piece(gap.valid_from, gap.valid_to, 0, value) for gap in gone], marks
 
 
 def _taken_back(changes: list[Change], held: list[Change]) -> list[Interval]:

@@ -1,8 +1,8 @@
 """Rows over time as bars, as the papers draw streams: when each row holds, with now and progress.
 
-A full bar is what holds in the end; a dashed one was said and taken back.  A bar that goes on
-without end has a point instead of an edge.  Beyond ``most`` rows only those that begin last are
-drawn, and a note says so.
+A full bar is what holds in the end; a dashed one was said and taken back, and stands below where
+another value of its lane holds.  A bar that goes on without end has a point instead of an edge.
+Beyond ``most`` lanes only those that begin last are drawn, and a note says so.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ MARGIN = 20.0
 EDGE = 40.0
 LANE = 28.0
 BAR = 16.0
+BELOW = 16.0
 POINT = 7.0
 MOST_LANES = 40
 MOST_PIECES = 400
@@ -52,12 +53,17 @@ def timeline_svg(
     title: str = "",
     zone: tzinfo = UTC,
     most: int = MOST_LANES,
+    subtitle: str = "",
+    sort: bool = True,
+    note: str = "",
 ) -> str:
     """A drawing of changes, each ``(label, from, to, diff)`` in microseconds.
 
-    Equal labels share a line.  Frontiers that are None or without end are not drawn.
+    Equal labels share a line; without ``sort`` lines are in the order in which they come.
+    Frontiers that are None or without end are not drawn.
     """
-    drawn, note = _limited(*last_lanes(changes, most))
+    drawn, left_out = _limited(*last_lanes(changes, most, sort))
+    note = "; ".join(filter(None, (note, left_out)))
     frontiers = [
         (name, t, colour)
         for name, t, colour in (("now", now, INK), ("progress", progress, AMBER))
@@ -77,6 +83,9 @@ def timeline_svg(
     if title:
         picture.text(MARGIN, top + 14, shortened(title, 100), size=16, bold=True)
         top += 30
+    if subtitle:
+        picture.text(MARGIN, top + 6, shortened(subtitle, 120), size=12, fill=QUIET)
+        top += 20
     top += 20 * len(frontiers)
     bottom = _rows(picture, drawn, axis, top, dry=True)
     if frontiers or any(is_finite(t) for t in instants):
@@ -115,15 +124,17 @@ def _rows(picture: Picture, lanes: list[Lane], axis: Axis, top: float, dry: bool
         for lane in members:
             if not dry:
                 _lane(picture, lane, axis, y, colours)
-            y += LANE
+            y += LANE + (BELOW if lane.is_stacked else 0)
     return y + 4 if lanes else y + LANE
 
 
 def _lane(picture: Picture, lane: Lane, axis: Axis, y: float, colours: tuple[str, str]) -> None:
     middle = y + LANE / 2
     picture.text(axis.left - 12, middle + 4.5, _label(lane), anchor="end", mono=True)
+    below = BELOW if lane.is_stacked else 0
     for piece in lane.pieces:
-        _piece(picture, lane, piece, axis, middle, colours)
+        place = middle if piece.count else middle + below
+        _piece(picture, lane, piece, axis, place, colours)
     for mark in lane.marks:
         _mark(picture, lane, mark, axis, middle, colours)
 
@@ -133,13 +144,15 @@ def _mark(
 ) -> None:
     x, r = axis.x(mark.at), BAR / 2
     diamond = [(x - r, middle), (x, middle - r), (x + r, middle), (x, middle + r)]
-    hint = f"{lane.label} at {format_instant(mark.at, axis.zone)}"
+    said = f"{lane.label}: {mark.value}" if mark.value else lane.label
+    hint = f"{said} at {format_instant(mark.at, axis.zone)}"
     if not mark.count:
         picture.shape(diamond, fill=RED_PALE, stroke=RED, dash="3 2", hint=f"{hint}, taken back")
         return
     picture.shape(diamond, fill=colours[0], stroke=PAPER, hint=hint)
-    if mark.count > 1:
-        picture.text(x + r + 3, middle + 4, f"{mark.count}×", size=11, bold=True)
+    times = f"{mark.count}×" if mark.count > 1 else ""
+    if written := " ".join(filter(None, (times, mark.value))):
+        picture.text(x + r + 3, middle + 4, written, size=11, bold=True)
 
 
 def _piece(
@@ -164,17 +177,27 @@ def _piece(
         f"[{format_instant(piece.valid_from, axis.zone)}, "
         f"{format_instant(piece.valid_to, axis.zone)})"
     )
+    said = f"{lane.label}: {piece.value}" if piece.value else lane.label
     if piece.count:
-        hint = f"{lane.label} {interval}"
+        hint = f"{said} {interval}"
         picture.shape([*left, *right], fill=colours[1], stroke=colours[0], hint=hint)
         if is_finite(piece.valid_from):
             picture.line((start, up), (start, down), colours[0], width=2.5)
     else:
-        hint = f"{lane.label} {interval}, taken back"
+        hint = f"{said} {interval}, taken back"
         picture.shape([*left, *right], fill=RED_PALE, stroke=RED, dash="4 3", hint=hint)
-    if piece.count > 1 and end - start > 26:
-        said = f"{piece.count}×"
-        picture.text((start + end) / 2, middle + 4, said, size=11, anchor="middle", bold=True)
+    _written_in(picture, piece, start, end, middle)
+
+
+def _written_in(picture: Picture, piece: Piece, start: float, end: float, middle: float) -> None:
+    """The value of a bar, and how often it is there, where they fit."""
+    times = f"{piece.count}×" if piece.count > 1 else ""
+    said = " ".join(filter(None, (times, piece.value)))
+    if said and text_width(said, 11, bold=True) + 8 < end - start:
+        ink = INK if piece.count else RED
+        picture.text(
+            (start + end) / 2, middle + 4, said, size=11, anchor="middle", bold=True, fill=ink
+        )
 
 
 def _grid(picture: Picture, axis: Axis, top: float, bottom: float) -> None:

@@ -69,6 +69,8 @@ class Definitions:
         try:
             examine(catalog.get(target.name).relation)
         except TemporalError as error:
+            if error.code == "recursion-not-later":
+                raise
             raise TemporalError(
                 "insert-without-progress",
                 f'what is inserted into "{target.name}" does not progress as it is declared',
@@ -79,14 +81,20 @@ class Definitions:
         self.texts.append(statement.span.text)
 
     def declare_frame(
-        self, entry: StreamEntry | TableEntry, frame: DataFrame, streaming: bool
+        self,
+        entry: StreamEntry | TableEntry,
+        frame: DataFrame,
+        *,
+        streaming: bool,
+        replace: bool = False,
     ) -> None:
-        """Declares a source that is a DataFrame."""
+        """Declares a source that is a DataFrame, perhaps in the place of another."""
         if frame.isStreaming is not streaming:
             kind = "streaming" if streaming else "static"
             raise SourceError("wrong-frame", f'"{entry.name}" needs a {kind} DataFrame')
-        self.catalog = self.catalog.add(entry)
-        self.texts.append(declared_text(entry.declaration))
+        again = replace and self.catalog.find(entry.name) is not None
+        self.catalog = self.catalog.add(entry, replace=replace)
+        self.texts.append(declared_text(entry.declaration, replace=again))
         self._frames[entry.name.casefold()] = frame
 
     def entry_of(self, declaration: Declaration) -> Entry:
@@ -123,16 +131,19 @@ class Definitions:
         """The names of the queries, in the order in which they came."""
         return [query.name for query in self._queries.values()]
 
-    def name_for_query(self, wanted: str | None) -> str:
-        """A name that no query has yet: the wanted one, or one that is made up."""
+    def name_for_query(self, wanted: str | None, *, replace: bool = False) -> str:
+        """A name that no query has yet: the wanted one, or one that is made up.
+
+        One that is to be replaced has its name already.
+        """
         if wanted is None:
             return self._free_name()
         check_name(wanted)
-        if wanted.casefold() in self._queries:
+        if wanted.casefold() in self._queries and not replace:
             raise QueryError(
                 "duplicate-name",
                 f'there is a query "{wanted}" already',
-                hint=f'name="{self._free_name()}"',
+                hint=f'replace=True puts this one in its place, or name="{self._free_name()}"',
             )
         return wanted
 

@@ -6,29 +6,31 @@ Spark is started when something runs, not before: declaring, parsing and explain
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.algebra.quarantine import OnError
 from ebbtide.analysis import explain
 from ebbtide.builder import Built
 from ebbtide.config import Config
-from ebbtide.core.declaration import (
-    Declaration,
-    Promise,
-    StreamDeclaration,
-    TableDeclaration,
-)
+from ebbtide.core.declaration import Declaration
 from ebbtide.core.file_name import file_name
-from ebbtide.core.time import duration, instant
+from ebbtide.core.html import facts_html
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.time import instant
+from ebbtide.core.types import STRING
 from ebbtide.engine.allowed_paths import AllowedPaths
-from ebbtide.engine.arguments import late_of, zone_of
+from ebbtide.engine.arguments import path_of, typed, zone_of
 from ebbtide.engine.definitions import Definitions, check_name
+from ebbtide.engine.frame_sources import Length, Times, stream_declaration, table_declaration
 from ebbtide.engine.query import Query
-from ebbtide.errors import BindError, EbbtideError, QueryError
-from ebbtide.optimizer import optimise
+from ebbtide.engine.window_limit import check_windows
+from ebbtide.errors import BindError, EbbtideError, QueryError, StateError
+from ebbtide.optimizer import prepared
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry, ViewEntry
@@ -41,6 +43,8 @@ from ebbtide.store.program import root_of_program
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ebbtide.engine.evolution import Evolution
+    from ebbtide.engine.rescaling import Rescaling
     from ebbtide.program.host import Host
     from ebbtide.program.run import Run
     from ebbtide.store.manifest import Manifest
@@ -51,10 +55,11 @@ class Engine:
 
     With ``spark`` it uses that session; without one it starts Spark in this process when
     something runs; with ``transport="local"`` it needs no Spark and no Java, and takes rows that
-    are fed by hand.  ``shards`` is the number of parts that state is cut into; it cannot be
-    changed later.  ``clock`` is asked once a step by queries whose sources follow one.  ``log``
-    is a file for what a Spark that it starts has to say.  ``paths`` are the directories that SQL
-    may read and sinks may write, as far as ``EBBTIDE_ALLOWED_PATHS`` allows them.
+    are fed by hand.  ``shards`` is the number of parts that state is cut into; if it is
+    not told, that is 2 for a new program, and else what it is.  ``clock`` is asked once a step by
+    queries whose sources follow one.  ``log`` is a file for what a Spark that it starts has to say.
+    ``paths`` are the directories that SQL may read and sinks may write, as far as
+    ``EBBTIDE_ALLOWED_PATHS`` allows them.
     """
 
     def __init__(
@@ -62,19 +67,20 @@ class Engine:
         location: str | os.PathLike[str] = "ebbtide",
         *,
         spark: SparkSession | None = None,
-        shards: int = 2,
+        shards: int | None = None,
         zone: str | None = None,
         clock: Clock = system_clock,
         log: str | None = None,
         transport: str = "spark",
         paths: Iterable[str | os.PathLike[str]] | None = None,
     ) -> None:
-        if shards < 1:
+        if shards is not None and typed("shards", shards, int, "shards=2") < 1:
             raise QueryError("bad-count", f"state needs at least one shard, not {shards}")
-        self.location = os.path.abspath(location)
+        self.location = os.path.abspath(path_of("location", location))
         self.shards = shards
         config = Config.from_environment()
         self.zone = zone_of(zone or config.time_zone)
+        self.limits = config.limits
         self.clock = clock
         self.log = log
         self.definitions = Definitions(AllowedPaths.of(config.allowed_paths, paths))
@@ -105,48 +111,147 @@ class Engine:
 
     # --- declaring ---------------------------------------------------------------------------
 
-    def execute(self, script: str) -> list[Any]:
+    def execute(
+        self, script: str, *, refused: Callable[[EbbtideError], object] | None = None
+    ) -> list[Any]:
         """Runs a script of statements and gives what each has to say.
 
-        A query gives a ``Query``, EXPLAIN a text, SHOW a list of names, a declaration None.
+        A query gives a ``Query``, EXPLAIN a text, SHOW a list of names, a declaration None.  The
+        first statement that is refused ends the script; if there is someone to tell, ``refused``
+        gets each of the errors, and the other statements run.
         """
-        return [self._executed(statement) for statement in parse(script)]
+        text = typed("script", script, str, 'execute("SHOW STREAMS")')
+        said = []
+        for statement in parse(text, self.limits.statement):
+            try:
+                said.append(self._executed(statement))
+            except EbbtideError as error:
+                if refused is None:
+                    raise
+                refused(error)
+        return said
 
     def stream(
         self,
         name: str,
         frame: DataFrame,
         *,
-        time: str,
-        key: Sequence[str] = (),
-        lateness: str = "0 seconds",
-        retain: str = "0 seconds",
+        time: Times,
+        key: str | Sequence[str] = (),
+        lateness: Length = "0 seconds",
+        retain: Length = "0 seconds",
         late: str = "revise",
+        op: str | None = None,
+        idle: Length | None = None,
+        not_beyond: Length | None = None,
+        arrival: str | None = None,
+        archive: Length | None = None,
+        replace: bool = False,
     ) -> None:
-        """Declares a stream that is a Spark streaming DataFrame."""
+        """Declares a stream that is a Spark streaming DataFrame, or with ``replace`` again.
+
+        ``time`` is the attribute that progresses, or several, or a dictionary of how late each may
+        be.  ``op`` is the column that says insert, delete or replace; ``idle`` and ``not_beyond``
+        are SQL's IDLE AFTER and NOT BEYOND.  ``arrival`` names one more column, which has the clock
+        of the step in which a row came.
+        """
         from ebbtide.spark.frames import schema_of
 
-        declaration = StreamDeclaration(
+        declaration = stream_declaration(
             name,
             schema_of(frame),
-            tuple(key),
-            (Promise(time, duration(lateness)),),
-            duration(retain),
-            late_of(late),
+            time=time,
+            key=key,
+            lateness=lateness,
+            retain=retain,
+            late=late,
+            op=op,
+            idle=idle,
+            not_beyond=not_beyond,
+            arrival=arrival,
+            archive=archive,
         )
-        self.definitions.declare_frame(StreamEntry(declaration), frame, streaming=True)
+        self._declare_frame(StreamEntry(declaration), frame, streaming=True, replace=replace)
 
-    def table(self, name: str, frame: DataFrame, *, key: Sequence[str] = ()) -> None:
-        """Declares a static table that is a Spark DataFrame."""
+    def table(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        key: str | Sequence[str] = (),
+        time: str | None = None,
+        encoding: str | None = None,
+        op: str | None = None,
+        sequence: str | None = None,
+        lifetime: Length | None = None,
+        lateness: Length | None = None,
+        retain: Length = "0 seconds",
+        late: str = "revise",
+        idle: Length | None = None,
+        not_beyond: Length | None = None,
+        replace: bool = False,
+    ) -> None:
+        """Declares a table that is a Spark DataFrame, or with ``replace`` again.
+
+        Without ``time`` it is static.  With it, the DataFrame is a stream of operations on keys,
+        and ``time`` the column that says from when on they hold; ``lateness`` promises progress,
+        and the others are the clauses of CREATE TABLE.  With an ``encoding`` it changes by rows
+        in that encoding, which say when and what they do.
+        """
         from ebbtide.spark.frames import schema_of
 
-        declaration = TableDeclaration(name, schema_of(frame), tuple(key))
-        self.definitions.declare_frame(TableEntry(declaration), frame, streaming=False)
+        declaration = table_declaration(
+            name,
+            schema_of(frame),
+            key=key,
+            time=time,
+            encoding=encoding,
+            op=op,
+            sequence=sequence,
+            lifetime=lifetime,
+            lateness=lateness,
+            retain=retain,
+            late=late,
+            idle=idle,
+            not_beyond=not_beyond,
+        )
+        entry, streaming = TableEntry(declaration), not declaration.static
+        self._declare_frame(entry, frame, streaming=streaming, replace=replace)
 
-    def query(self, query: str | Built, name: str | None = None) -> Query:
-        """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs."""
+    def _declare_frame(
+        self, entry: StreamEntry | TableEntry, frame: DataFrame, *, streaming: bool, replace: bool
+    ) -> None:
+        from ebbtide.spark.frames import values_of
+
+        if replace:
+            self._check_unread(self.catalog.add(entry, replace=True))
+        self.definitions.declare_frame(
+            entry, values_of(frame), streaming=streaming, replace=replace
+        )
+
+    def query(
+        self,
+        query: str | Built,
+        name: str | None = None,
+        *,
+        replace: bool = False,
+        on_error: str | None = None,
+    ) -> Query:
+        """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs.
+
+        Rows on which an expression fails are left out, and shown by ``errors`` of the query, unless
+        ``on_error`` is "fail": then the step fails.
+
+        With ``replace`` a query of that name makes room: its run is stopped, and if it was another
+        query, what it has stored is moved to ``replaced`` in the location when this one starts.
+        """
         text = query.sql if isinstance(query, Built) else query
-        statements = parse(text)
+        typed("query", text, str, 'query("SELECT * FROM bids [RANGE 1 HOUR]")')
+        if name is not None:
+            typed("name", name, str, 'name="totals"')
+        if on_error is not None:
+            text = f"{text.rstrip().removesuffix(';')} ON ERROR {_on_error(on_error).value}"
+        statements = parse(text, self.limits.statement)
         if len(statements) != 1:
             parse_query(text)  # says what is wrong, and where
         (statement,) = statements
@@ -154,9 +259,9 @@ class Engine:
             bound = bind(statement, self.catalog)
             if not isinstance(bound, BoundQuery):
                 raise QueryError(
-                    "no-query", "this statement is no query", hint="use execute(...) for it"
+                    "no-query", "this statement is not a query", hint="use execute(...) for it"
                 )
-            return self._query(text, bound, name)
+            return self._query(text, bound, name, replace)
 
     # --- running -----------------------------------------------------------------------------
 
@@ -166,6 +271,17 @@ class Engine:
         All of them show the same step.  A program of one query has its name, unless it is given
         another one.
         """
+        chosen = self._program_name(queries, name)
+        from ebbtide.engine.starting import started
+
+        run = started(self, queries, chosen, **options)
+        self._runs[chosen] = run
+        return run
+
+    def _program_name(self, queries: Sequence[Query], name: str | None) -> str:
+        """The name of a program of these queries."""
+        for query in queries:
+            typed("query", query, Query, "engine.start(engine.query(...))")
         if not queries:
             raise QueryError("nothing-to-run", "a program needs at least one query")
         chosen = queries[0].name if name is None and len(queries) == 1 else name
@@ -174,23 +290,26 @@ class Engine:
                 "no-name", "a program of several queries needs a name", hint='name="totals"'
             )
         check_name(chosen)
-        from ebbtide.engine.starting import started
-
-        run = started(self, queries, chosen, **options)
-        self._runs[chosen] = run
-        return run
+        return chosen
 
     def feed(self, name: str, rows: Iterable[Fed], op: str | None = None) -> None:
-        """Adds rows to a stream or table that is fed by hand; the next step takes them."""
-        declaration = self.definitions.fed_by_hand(name)
-        word = op or ("insert" if isinstance(declaration, StreamDeclaration) else "upsert")
-        if isinstance(declaration, TableDeclaration) and declaration.static and op is None:
-            word = "insert"
-        self.log_of(declaration).append(fed_rows(declaration, rows, word, self.zone))
+        """Adds rows to a stream or table that is fed by hand; the next step takes them.
+
+        Without ``op`` rows of a table with an encoding say what they do.
+        """
+        declaration = self.definitions.fed_by_hand(typed("name", name, str, 'feed("bids", rows)'))
+        if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+            example = "feed(name, [(1, 2.0), (2, 3.0)])"
+            raise QueryError(
+                "wrong-type", f"rows cannot be {rows!r}: it is not a list of rows", hint=example
+            )
+        self.log_of(declaration).append(fed_rows(declaration, rows, op, self.zone))
 
     def advance(self, name: str, at: int | str | datetime) -> None:
         """Promises that no row before ``at`` comes to a stream any more."""
-        declaration = self.definitions.fed_by_hand(name)
+        declaration = self.definitions.fed_by_hand(
+            typed("name", name, str, 'advance("bids", at="2026-01-01")')
+        )
         if not declaration.promises:
             raise QueryError(
                 "nothing-progresses",
@@ -229,11 +348,49 @@ class Engine:
         step = max((manifest.version for manifest in latest if manifest), default=-1)
         return {q.name: self.host.snapshot(q.view, moment, step) for q in queries}
 
+    def savepoint(self, to: str | os.PathLike[str]) -> None:
+        """Copies the location to a directory that is not there yet, while its programs run."""
+        from ebbtide.engine.savepoint import savepoint
+
+        savepoint(self.location, os.fspath(to))
+
+    def evolve(self, *queries: Query, name: str | None = None, dry_run: bool = False) -> Evolution:
+        """Makes a program that has state one of these queries, over the sources as declared now.
+
+        It must not run.  State is carried over where parts are equal, and rebuilt where what was
+        fed is all there; else it is refused, with the reason.  With ``dry_run`` nothing is changed.
+        """
+        from ebbtide.engine.evolution import evolve
+
+        return evolve(self, queries, self._program_name(queries, name), dry_run)
+
+    def rescale(self, name: str, shards: int, *, dry_run: bool = False) -> Rescaling:
+        """Cuts the state of a program, or of the one with such a view, into so many shards.
+
+        It must not run.  With ``dry_run`` nothing is changed.
+        """
+        from ebbtide.engine.rescaling import rescale
+
+        return rescale(self.location, name, shards, dry_run)
+
     def late(self, name: str) -> Any:
         """The rows of a source that were not used, each with its reason."""
         entry = self.definitions.source(name)
         roots = {program: run.root for program, run in self._runs.items()}
         return self.host.unused(roots, entry.name)
+
+    def pending(self, name: str) -> Any:
+        """The operations on a source that wait for the row that they are about."""
+        from ebbtide.engine.pending import PENDING_COLUMNS, pending
+
+        declaration = self.definitions.source(name).declaration
+        rows = [
+            (*row, program)
+            for program, run in self._runs.items()
+            for row in pending(run.root, declaration)
+        ]
+        columns = (Column(column, STRING) for column in (*PENDING_COLUMNS, "query"))
+        return self.host.rows(Schema(tuple(columns)), rows)
 
     def stop(self) -> None:
         """Stops all queries, and Spark if this engine started it."""
@@ -267,14 +424,17 @@ class Engine:
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)
                 case BoundExplain():
-                    explanation = explain(optimise(bound.query.plan), bound.query.emit)
-                    return explanation.json if bound.json else explanation.text
+                    runs = prepared(bound.query.plan, bound.query.on_error)
+                    explanation = explain(runs.plan, bound.query.emit)
+                    if bound.json:
+                        return explanation.json
+                    return explanation.verbose if bound.verbose else explanation.text
                 case BoundShow():
                     queries = bound.kind == "QUERY"
                     return self.definitions.query_names if queries else list(bound.names)
                 case BoundInsert():
-                    fed = self.log_of(bound.target).read(0)[0]
-                    return self.definitions.insert(statement, bound, bool(fed))
+                    fed = not self.log_of(bound.target).is_empty
+                    return self.definitions.insert(statement, bound, fed)
 
     def _check_unread(self, later: Catalog) -> None:
         """Refuses to drop or replace a source while a run reads it."""
@@ -282,17 +442,63 @@ class Engine:
         for entry in self.catalog:
             if isinstance(entry, ViewEntry) or entry in left:
                 continue
-            for run in self._runs.values():
-                if run.active and entry.declaration in run.program.lowered.declarations:
-                    raise BindError(
-                        "in-use",
-                        f'"{entry.name}" cannot be dropped or replaced while "{run.name}" runs',
-                        hint="stop the run first: run.stop()",
-                    )
+            readers = [
+                run.name
+                for run in self._runs.values()
+                if run.active and entry.declaration in run.program.lowered.declarations
+            ]
+            if readers:
+                names = ", ".join(f'"{name}"' for name in readers)
+                raise BindError(
+                    "in-use",
+                    f'"{entry.name}" cannot be dropped or replaced: that would stop {names}',
+                    hint="stop what runs first: run.stop()",
+                )
 
-    def _query(self, text: str, bound: BoundQuery, name: str | None) -> Query:
-        query = Query(self, self.definitions.name_for_query(name), text, bound)
+    def check_run(self, name: str, strict: bool) -> None:
+        """Warns if the run of a query has failed; with ``strict`` that is an error."""
+        runs = [run for run in self._runs.values() if name in run.program.views]
+        status = runs[-1].status if runs else None
+        if status is None or status.failure is None:
+            return
+        told = f'the run of "{name}" has {status}'
+        if strict:
+            raise StateError(
+                "run-failed", told, hint="run.failure says why; start the query again"
+            ) from status.failure
+        warnings.warn(f"{told}; this is what it said before", RuntimeWarning, stacklevel=3)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.definitions.query_names)
+        return f"Engine({self.location!r}, queries: {names or 'none'})"
+
+    def _repr_html_(self) -> str:
+        sources = [entry.name for entry in self.catalog if not isinstance(entry, ViewEntry)]
+        views = [entry.name for entry in self.catalog if isinstance(entry, ViewEntry)]
+        runs = "\n".join(f"{run.name}: {run.status}" for run in self._runs.values())
+        return facts_html(
+            "Engine",
+            [
+                ("location", self.location),
+                ("transport", self._transport),
+                ("sources", ", ".join(sources) or "none"),
+                ("views", ", ".join(views) or "none"),
+                ("queries", ", ".join(self.definitions.query_names) or "none"),
+                ("runs", runs or "none"),
+            ],
+        )
+
+    def _query(
+        self, text: str, bound: BoundQuery, name: str | None, replace: bool = False
+    ) -> Query:
+        chosen = self.definitions.name_for_query(name, replace=replace)
+        query = Query(self, chosen, text, bound, replace)
+        check_windows(bound.plan, self.limits.windows)
         query.analysis  # noqa: B018 - refuses what may not run
+        if replace:
+            for run in self._runs.values():
+                if chosen in run.program.views:
+                    run.stop()
         self.definitions.add_query(query)
         return query
 
@@ -303,6 +509,16 @@ def _known_transport(name: str) -> str:
             "unknown-transport", f'there is no transport "{name}"', hint='"spark" or "local"'
         )
     return name
+
+
+def _on_error(word: str) -> OnError:
+    known = {on_error.value.casefold(): on_error for on_error in OnError}
+    chosen = known.get(typed("on_error", word, str, 'on_error="fail"').casefold())
+    if chosen is None:
+        raise QueryError(
+            "unknown-option", f'on_error cannot be "{word}"', hint='"quarantine" or "fail"'
+        )
+    return chosen
 
 
 @contextmanager

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from ebbtide.algebra.quarantine import ERRORS
+from ebbtide.analysis import Analysis, analyse
+from ebbtide.core.output_name import errors_name
 from ebbtide.engine.script import read_script
 from ebbtide.errors import QueryError
+from ebbtide.optimizer import prepared
 from ebbtide.sql.bound import BoundQuery
 from ebbtide.sql.catalog import Catalog, near
+from ebbtide.store.lock import Claim
 from ebbtide.store.program import Identity, program_names, root_of_program
 from ebbtide.store.readers import View
+
+if TYPE_CHECKING:
+    from ebbtide.compile.lowering import Lowered
 
 DEFAULT = "ebbtide"
 """Where an engine keeps what it stores, unless it is told."""
@@ -26,9 +37,54 @@ class StoredQuery:
     bound: BoundQuery
 
     @property
+    def key(self) -> tuple[str, ...] | None:
+        """The columns that tell the rows of every snapshot apart, if any do."""
+        return self.analysis.key
+
+    @property
+    def analysis(self) -> Analysis:
+        """What is proved of it as it runs."""
+        runs = prepared(self.bound.plan, self.bound.on_error)
+        return analyse(runs.plan, self.bound.emit, runs.watched)
+
+    @property
     def view(self) -> View:
         """What it has left."""
         return View(self.root, self.name, self.bound.schema, self.bound.emit.needs_finality)
+
+    @property
+    def left_out(self) -> View:
+        """What it leaves out because expressions fail."""
+        return View(self.root, errors_name(self.name), ERRORS)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProgram:
+    """A program that has run: its directory, what was declared, and its views in their order."""
+
+    name: str
+    root: str
+    catalog: Catalog
+    queries: tuple[StoredQuery, ...]
+
+    @property
+    def lowered(self) -> Lowered:
+        """What its steps run."""
+        from ebbtide.compile.lowering import lower
+
+        return lower({query.name: query.analysis for query in self.queries})
+
+
+@contextmanager
+def claimed(location: str, name: str) -> Iterator[StoredProgram]:
+    """The program of that name, or with such a view, which nobody runs or changes meanwhile."""
+    place = Location(location)
+    program = place.program_name(name)
+    claim = Claim(root_of_program(location, program), program)
+    try:
+        yield place.program(program)
+    finally:
+        claim.release()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +128,24 @@ class Location:
         root = root_of_program(self.path, program)
         catalog, queries = read_script(root)
         return StoredQuery(found[0], program, root, catalog, queries[found[0]])
+
+    def program_name(self, name: str) -> str:
+        """The name of the program of that name, or with such a view."""
+        views = self.views()
+        known = {view.casefold(): program for view, program in views.items()}
+        known |= {program.casefold(): program for program in views.values()}
+        return known.get(name.casefold()) or self.query(name).program  # says what there is
+
+    def program(self, name: str) -> StoredProgram:
+        """The program of that name."""
+        program, root = name, root_of_program(self.path, name)
+        catalog, queries = read_script(root)
+        return StoredProgram(
+            program,
+            root,
+            catalog,
+            tuple(StoredQuery(n, program, root, catalog, q) for n, q in queries.items()),
+        )
 
     def root_of_view(self, name: str) -> str | None:
         """The directory of the program in which a view has run."""

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.quarantine import ERRORS, SHOWN_ERRORS
 from ebbtide.algebra.relation import Relation
-from ebbtide.analysis import Analysis, Verdict, check, explain
+from ebbtide.analysis import Analysis, Verdict, check
+from ebbtide.analysis.explain import explained
 from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.core.html import facts_html
+from ebbtide.core.output_name import errors_name
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import instant
-from ebbtide.errors import Span
-from ebbtide.optimizer import optimise, written
+from ebbtide.core.time import Instant, instant, is_finite
+from ebbtide.engine.arguments import rates_of
+from ebbtide.engine.building import check_built
+from ebbtide.engine.measured import measured_rates
+from ebbtide.errors import QueryError, Span
+from ebbtide.optimizer import guarded, optimise, written
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 
 if TYPE_CHECKING:
     from ebbtide.engine.engine import Engine
+    from ebbtide.engine.explanation import RowExplanation
     from ebbtide.program.run import Run
     from ebbtide.store.readers import View
 
@@ -25,14 +36,28 @@ if TYPE_CHECKING:
 class Query:
     """A query of an engine: parsed, bound and analysed; nothing of it runs until it is started."""
 
-    def __init__(self, engine: Engine, name: str, text: str, bound: BoundQuery) -> None:
+    def __init__(
+        self, engine: Engine, name: str, text: str, bound: BoundQuery, replaces: bool = False
+    ) -> None:
         self.engine = engine
         self.name = name
         self.text = text
         self.bound = bound
+        self.replaces = replaces
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}, {self.sql!r})"
+
+    def _repr_html_(self) -> str:
+        return facts_html(
+            f"Query {self.name}",
+            [
+                ("SQL", self.sql),
+                ("columns", self.schema),
+                ("final", self.verdict.finality),
+                ("state", self.verdict.state),
+            ],
+        )
 
     @property
     def sql(self) -> str:
@@ -53,12 +78,16 @@ class Query:
     def analysis(self) -> Analysis:
         """What is proved about the query; one that may not run is refused."""
         bound = self.bound
-        plan = optimise(bound.plan)
+        plan = optimise(bound.plan, bound.on_error)
+        runs = guarded(plan, bound.on_error)
 
         def place(node: Relation) -> Span | None:
-            return bound.written.span(written(bound.plan, plan, node))
+            return bound.written.span(written(bound.plan, plan, runs.origin(node)))
 
-        return check(plan, bound.emit, bound.allow_unbounded, place)
+        allowed, watched = bound.allow_unbounded, runs.watched
+        analysis = check(runs.plan, bound.emit, allowed, place, watched)
+        check_built(self.name, analysis)
+        return analysis
 
     @property
     def key(self) -> tuple[str, ...] | None:
@@ -75,10 +104,30 @@ class Query:
         """How rows leave the answer, and why."""
         return self.analysis.monotonicity
 
-    def explain(self, json: bool = False) -> str:
-        """The verdict, and what is proved about every operator, as text or as JSON."""
-        explanation = explain(optimise(self.bound.plan), self.bound.emit)
-        return explanation.json if json else explanation.text
+    def explain(
+        self,
+        json: bool = False,
+        *,
+        verbose: bool = False,
+        rates: Mapping[str, float] | None = None,
+    ) -> str:
+        """How fresh and how final the answer is, and how much is kept for it.
+
+        With ``rates``, rows a second by source, in rows and bytes; once the query has run, with
+        those that it has seen.  ``verbose`` adds what is proved about every operator; ``json`` is
+        all of it for programs.
+        """
+        explanation = explained(
+            self.analysis, self._measured() if rates is None else rates_of(rates)
+        )
+        if json:
+            return explanation.json
+        return explanation.verbose if verbose else explanation.text
+
+    def _measured(self) -> dict[str, float]:
+        """The rates that the query has seen; none before it has run."""
+        there = os.path.isdir(self.engine.location)
+        return measured_rates(self.engine.root_of(self.name)) if there else {}
 
     def start(self, **options: Any) -> Run:
         """Starts the query as a program of its own, or goes on where it stopped."""
@@ -92,11 +141,149 @@ class Query:
         emit = self.bound.emit
         return View(self.engine.root_of(self.name), self.name, self.schema, emit.needs_finality)
 
-    def snapshot(self, at: int | str | datetime | None = None, step: int | None = None) -> Any:
-        """The rows that are valid at an instant, or now: as said after a step, or the last one."""
+    def snapshot(
+        self,
+        at: int | str | datetime | None = None,
+        as_of: int | str | datetime | None = None,
+        *,
+        strict: bool = False,
+    ) -> Any:
+        """The rows that are valid at an instant, or now: as said after the last step, or as of an
+        earlier one, which is a number, or a time for the last step that was taken by then.
+
+        Of a run that has failed they are those of its last good step: there is a warning, or with
+        ``strict`` an error.  With ``strict`` it is also an error if rows were left out at that
+        instant because an expression fails on them.
+        """
+        self.engine.check_run(self.name, strict)
         moment = None if at is None else instant(at, self.engine.zone)
+        step = self._step(as_of)
+        if strict:
+            self._check_errors(moment, step)
         return self.engine.host.snapshot(self.view, moment, step)
 
+    def to_pandas(
+        self,
+        at: int | str | datetime | None = None,
+        as_of: int | str | datetime | None = None,
+        *,
+        strict: bool = False,
+    ) -> Any:
+        """The same rows as ``snapshot``, in order, as a DataFrame of pandas; no job of Spark's."""
+        from ebbtide.local.host import rows_table
+
+        self.engine.check_run(self.name, strict)
+        moment = None if at is None else instant(at, self.engine.zone)
+        step = self._step(as_of)
+        if strict:
+            self._check_errors(moment, step)
+        view = self.view
+        return rows_table(view.schema, view.snapshot(moment, step)).to_pandas()
+
+    def errors(
+        self,
+        at: int | str | datetime | None = None,
+        as_of: int | str | datetime | None = None,
+    ) -> Any:
+        """The rows that the query left out because an expression fails on them, at an instant.
+
+        Each has the operator, the first of its expressions that fails, the row as JSON, the error,
+        and from when to when that is so.  Under ON ERROR FAIL there are none: the step fails.
+        """
+        self.engine.check_run(self.name, strict=False)
+        moment = None if at is None else instant(at, self.engine.zone)
+        found = self.left_out.valid(moment, self._step(as_of))
+        rows = [(*c.row, _time(c.valid_from), _time(c.valid_to)) for c in found]
+        copies = [row for row, c in zip(rows, found, strict=True) for _ in range(c.diff)]
+        return self.engine.host.rows(SHOWN_ERRORS, copies)
+
+    def _check_errors(self, moment: int | None, step: int | None) -> None:
+        """Refuses an answer from which rows were left out."""
+        found = self.left_out.snapshot(moment, step)
+        if found:
+            operator, expression, row, error = found[0]
+            raise QueryError(
+                "rows-left-out",
+                f'"{self.name}" has left out {len(found)} row{"s" * (len(found) > 1)} on which '
+                "expressions fail",
+                detail=f"the first is {row}, on which the {operator} fails: {expression}: {error}",
+                hint="errors() of the query has them; without strict the others are the answer",
+            )
+
+    @property
+    def left_out(self) -> View:
+        """What the query has left out, in the directory of its program."""
+        from ebbtide.store.readers import View
+
+        return View(self.engine.root_of(self.name), errors_name(self.name), ERRORS)
+
     def changes(self, since: int | None = None) -> Any:
-        """The changes so far, or those of the steps after ``since``."""
+        """The changes so far, or those of the steps after ``since``, each with its reason."""
+        self.engine.check_run(self.name, strict=False)
         return self.engine.host.changes(self.view, since)
+
+    def diff(
+        self,
+        a: int | str | datetime,
+        b: int | str | datetime | None = None,
+        *,
+        later: bool = False,
+    ) -> Any:
+        """What is said as of ``b``, or now, and was not said as of ``a``: +1, and -1 turned around.
+
+        It is about the instants up to ``now`` as of ``a``: what has been corrected since.  With
+        ``later`` it has also what was said of instants after that.
+        """
+        from ebbtide.local.host import changes_table
+        from ebbtide.store.time_travel import diff
+
+        self.engine.check_run(self.name, strict=False)
+        view = self.view
+        first, last = (self._step(moment) for moment in (a, b))
+        if first is None:
+            raise QueryError(
+                "wrong-type",
+                "diff needs a step or a time to begin with",
+                hint="diff(0), or diff('2026-01-01 00:00:00')",
+            )
+        is_fact = kind(self.bound.plan) is Kind.FACT
+        found = diff(view, first, view.last if last is None else last, later or is_fact)
+        return self.engine.host.shown(changes_table(view.schema, found))
+
+    def why(
+        self,
+        row: Any = None,
+        at: int | str | datetime | None = None,
+        as_of: int | str | datetime | None = None,
+        *,
+        where: str | None = None,
+        before: bool = False,
+    ) -> RowExplanation:
+        """The inputs that a row of the answer comes from, through every operator.
+
+        ``row`` is a tuple of all columns, or a dictionary of some; ``where`` is a condition as SQL.
+        With ``before`` it is also said what was there until that row was said, and why.
+        """
+        from ebbtide.engine.explanation import Question
+
+        self.engine.check_run(self.name, strict=False)
+        moment = None if at is None else instant(at, self.engine.zone)
+        question = Question(
+            self.view, self.engine.location, self.bound.plan, self.key, self.engine.zone
+        )
+        return question.answer(row, moment, self._step(as_of), where, before)
+
+    def _step(self, as_of: int | str | datetime | None) -> int | None:
+        """The step that a number or a time stands for."""
+        from ebbtide.store.time_travel import step_at, step_named
+
+        if as_of is None:
+            return None
+        if isinstance(as_of, int) and not isinstance(as_of, bool):
+            return step_named(self.view, as_of)
+        return step_at(self.view, instant(as_of, self.engine.zone))
+
+
+def _time(end: Instant) -> Instant | None:
+    """An end of an interval as a value; the ends of the line have none."""
+    return end if is_finite(end) else None

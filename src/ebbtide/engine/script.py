@@ -9,11 +9,20 @@ the checksum of what is above it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
-from ebbtide.core.declaration import Declaration, StreamDeclaration
+from ebbtide.core.declaration import (
+    Declaration,
+    StreamDeclaration,
+    TableDeclaration,
+    arrivals_of,
+)
+from ebbtide.core.schema import Column
+from ebbtide.core.time import Duration
 from ebbtide.errors import Span, StateError
 from ebbtide.sql.binder import bind
+from ebbtide.sql.binding.encodings import READABLE
 from ebbtide.sql.binding.insertion import inserted
 from ebbtide.sql.bound import BoundInsert, BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
@@ -35,27 +44,24 @@ FILE = "program.sql"
 _PROOF = "-- checksum "
 
 _NOWHERE = Span("", 0, 0)
-_UNSAID: dict[str, Any] = {
-    "files": None,
-    "op": None,
-    "idle_after": None,
-    "not_beyond": None,
-    "or_replace": False,
-    "if_not_exists": False,
-}
 
 
 def write_script(root: str, declared: Iterable[str], queries: Iterable[str]) -> None:
     """Keeps queries and the statements that declare their sources."""
-    text = "".join(f"{statement.strip().rstrip(';')};\n" for statement in (*declared, *queries))
     path = f"{root}/{FILE}"
-    content = f"{text}{_PROOF}{digest(text.encode())}\n".encode()
+    content = script_text(declared, queries).encode()
     try:
         if content_of(path) == content:
             return
     except FileNotFoundError:
         pass
     replace(path, content)
+
+
+def script_text(declared: Iterable[str], queries: Iterable[str]) -> str:
+    """What the file says of queries and of the statements that declare their sources."""
+    text = "".join(f"{statement.strip().rstrip(';')};\n" for statement in (*declared, *queries))
+    return f"{text}{_PROOF}{digest(text.encode())}\n"
 
 
 def read_script(root: str) -> tuple[Catalog, dict[str, BoundQuery]]:
@@ -97,28 +103,68 @@ def _damaged(root: str, why: str) -> StateError:
     )
 
 
-def declared_text(declaration: Declaration) -> str:
-    """A stream or static table that was declared in Python, as the statement that says the same."""
-    retain = declaration.retain_us
+def declared_text(declaration: Declaration, *, replace: bool = False) -> str:
+    """A source that was declared in Python, as the statement that says the same."""
+    is_stream = isinstance(declaration, StreamDeclaration)
     told: dict[str, Any] = {
         "name": _name(declaration.name),
         "columns": tuple(
-            ColumnDefinition(_name(column.name), column.type, column.nullable, None, _NOWHERE)
-            for column in declaration.schema
+            _column(column, column.name in arrivals_of(declaration))
+            for column in _declared(declaration)
         ),
-        "key": tuple(map(_name, declaration.key)),
+        "key": () if _is_bag(declaration) else tuple(map(_name, declaration.key)),
         "progress": tuple(
             Progress(_name(promise.attribute), promise.delay_us, _NOWHERE)
             for promise in declaration.promises
+            if not promise.arrival
         ),
-        "retain": Period(retain, _NOWHERE) if retain else None,
+        "op": _named(declaration.op),
+        "retain": _period(declaration.retain_us or None),
         "late": declaration.late if declaration.promises else None,
+        "idle_after": _period(declaration.idle_after_us),
+        "not_beyond": _period(declaration.not_beyond_us),
+        "or_replace": replace,
+        "if_not_exists": False,
         "span": _NOWHERE,
     }
     if isinstance(declaration, StreamDeclaration):
-        return sql(CreateStream(**_UNSAID, **told, append_only=bool(declaration.key)))
-    return sql(CreateTable(**_UNSAID, **told, time=None, sequence=None, lifetime=None))
+        told["append_only"] = bool(declaration.key) and declaration.append_only
+        told["archive"] = _period(declaration.archive_us)
+    elif declaration.encoding is not None:
+        # It says when a row holds and what it does.
+        told |= {"encoding": _name(declaration.encoding.value), "op": None}
+    else:
+        told["time"] = _named(declaration.time)
+        told["sequence"] = _named(declaration.sequence)
+        told["lifetime"] = _period(declaration.lifetime_us)
+    kind = CreateStream if is_stream else CreateTable
+    # What DataFrames have no word for is not said.
+    return sql(kind(**{**dict.fromkeys(field.name for field in fields(kind)), **told}))
+
+
+def _named(text: str | None) -> Name | None:
+    return None if text is None else _name(text)
+
+
+def _period(length: Duration | None) -> Period | None:
+    return None if length is None else Period(length, _NOWHERE)
+
+
+def _declared(declaration: Declaration) -> Iterable[Column]:
+    """The columns that a statement declares: those of an encoding come with it."""
+    encoding = None if isinstance(declaration, StreamDeclaration) else declaration.encoding
+    added = () if encoding is None else READABLE[encoding].columns
+    return (column for column in declaration.schema if column not in added)
+
+
+def _column(column: Column, arrival: bool) -> ColumnDefinition:
+    name = _name(column.name)
+    return ColumnDefinition(name, column.type, column.nullable, None, _NOWHERE, arrival)
 
 
 def _name(text: str) -> Name:
     return Name(text, _NOWHERE)
+
+
+def _is_bag(declaration: Declaration) -> bool:
+    return isinstance(declaration, TableDeclaration) and declaration.bag

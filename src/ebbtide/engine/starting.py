@@ -5,27 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.relation import View
 from ebbtide.compile.lowering import Lowered, lower
-from ebbtide.core.declaration import Declaration, StreamDeclaration
-from ebbtide.core.time import SECOND, Duration, duration
+from ebbtide.core.declaration import Declaration, StreamDeclaration, arrivals_of
+from ebbtide.core.time import SECOND, Duration
 from ebbtide.core.tree import find
+from ebbtide.engine.arguments import length_of
+from ebbtide.engine.keeping import keeping
+from ebbtide.engine.outputs import outlets
+from ebbtide.engine.replacing import set_aside
 from ebbtide.engine.script import write_script
 from ebbtide.errors import QueryError, SourceError
 from ebbtide.plan_text.plan_sql import plan_sql
+from ebbtide.program.delivery import Outlet
 from ebbtide.program.run import Program, Run
-from ebbtide.sinks import Sink, sinks_of
 from ebbtide.sql.catalog import FileSource, StreamEntry, ViewEntry
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.journal import Journal
-from ebbtide.store.program import root_of_program
+from ebbtide.store.program import Identity, root_of_program
 
 if TYPE_CHECKING:
     from ebbtide.engine.engine import Engine
     from ebbtide.engine.query import Query
+
+
+SHARDS = 2
+"""In so many shards the state of a program is cut, unless it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +52,26 @@ def started(
     name: str,
     *,
     sink: Any = None,
+    encoding: str | Mapping[str, str] | None = None,
     archive: bool = True,
     trigger: dict[str, Any] | None = None,
-    heartbeat: str | None = None,
+    heartbeat: str | int | timedelta | None = None,
+    keep_changes: str | Mapping[str, str] | None = None,
+    keep_versions: int = 1,
 ) -> Run:
     """The run of a program; ``trigger`` is Spark's, for programs on streams.
 
-    ``sink`` is one sink or several (``ebbtide.sinks``), or a dictionary of them by view.
-    Without the archive what a step emits is gone with the next one.  With a heartbeat ``now``
+    ``sink`` is one sink or several (``ebbtide.sinks``), or a dictionary of them by view;
+    ``encoding`` is how they get changes, for all views or by view.
+    Without the archive what a step emits is gone with the next one; ``keep_changes``, a duration or
+    one for some of the views, bounds how far back it goes, by ``now``.  ``keep_versions`` is how
+    many steps a rollback can go back.  With a heartbeat ``now``
     follows the clock, and steps come in idle time.
     """
     lowered = lower({query.name: query.analysis for query in queries})
-    sinks = _sinks(sink, queries)
+    sinks = outlets(_sinks(sink, queries), queries, encoding)
     _check_paths(engine, sinks)
+    keep = keeping(engine.catalog, queries, keep_changes)
     with engine.host.binding(name):
         sources = _bound(engine, lowered)
         every = _asked(heartbeat)
@@ -64,17 +80,23 @@ def started(
             name,
             root_of_program(engine.location, name),
             lowered,
-            {query.name: _said(engine, query) for query in queries},
-            engine.shards,
+            {query.name: said_of(engine, query) for query in queries},
+            engine.shards or shards_of(root_of_program(engine.location, name)),
             beats,
             every is not None,
         )
-        run = engine.host.run(program, engine.clock, sinks, archive)
+        if keep_versions < 1:
+            raise QueryError("bad-count", f"at least one version is kept, not {keep_versions}")
+        if any(query.replaces for query in queries):
+            set_aside(engine.location, program)
+        run = engine.host.run(program, engine.clock, sinks, archive, keep)
     try:
         write_script(run.root, engine.definitions.texts, [query.text for query in queries])
         latest = Journal(run.root).latest()
         if latest is not None:
+            run.catch_up(engine.host, latest)
             run.deliver(engine.host, latest)
+        run.keep_versions = keep_versions
         run.static, run.logs = sources.static, sources.logs
         if sources.streams or beats:
             engine.host.stream(run, sources.streams, trigger or _trigger(every))
@@ -84,9 +106,18 @@ def started(
     return run
 
 
-def _said(engine: Engine, query: Query) -> str:
+def shards_of(root: str) -> int:
+    """In how many shards the state of a program is cut, or is to be."""
+    latest = Journal(root).latest()
+    if latest is not None:
+        return latest.shards
+    known = Identity.read(root)
+    return SHARDS if known is None else known.shards
+
+
+def said_of(engine: Engine, query: Query) -> str:
     """The SQL of a query, with that of the queries that feed the derived streams it reads."""
-    texts = [query.sql]
+    texts = [query.bound.asked]
     for name in sorted({view.name for view in find(query.bound.plan, View)}):
         entry = engine.catalog.find(name)
         rules = entry.rules if isinstance(entry, StreamEntry) else ()
@@ -94,7 +125,7 @@ def _said(engine: Engine, query: Query) -> str:
     return "; ".join(texts)
 
 
-def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, tuple[Sink, ...]]:
+def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, Any]:
     names = [query.name for query in queries]
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
@@ -104,21 +135,21 @@ def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, tuple[Sink, ...
                 f'there is no view "{unknown[0]}" for a sink',
                 detail=f"the program has {', '.join(names)}",
             )
-        return {name: sinks_of(sink) for name, sink in given.items()}
+        return given
     if given is not None and len(names) > 1:
         raise QueryError(
             "which-view",
             "a program of several views needs a sink for each",
             hint=f'sink={{"{names[0]}": ...}}',
         )
-    return {names[0]: sinks_of(given)}
+    return {names[0]: given}
 
 
-def _check_paths(engine: Engine, sinks: Mapping[str, tuple[Sink, ...]]) -> None:
+def _check_paths(engine: Engine, sinks: Mapping[str, tuple[Outlet, ...]]) -> None:
     """Holds that sinks with a path may write there."""
     for view, its in sinks.items():
-        for sink in its:
-            path = getattr(sink, "path", None)
+        for outlet in its:
+            path = getattr(outlet.sink, "path", None)
             if isinstance(path, str | os.PathLike):
                 engine.definitions.paths.check(os.fspath(path), f'the sink of "{view}"')
 
@@ -165,10 +196,10 @@ def is_stream(declaration: Declaration) -> bool:
     return isinstance(declaration, StreamDeclaration) or not declaration.static
 
 
-def _asked(heartbeat: str | None) -> Duration | None:
+def _asked(heartbeat: str | int | timedelta | None) -> Duration | None:
     if heartbeat is None:
         return None
-    every = duration(heartbeat)
+    every = length_of("heartbeat", heartbeat)
     if every < SECOND or every % SECOND:
         raise QueryError(
             "bad-heartbeat",
@@ -180,7 +211,7 @@ def _asked(heartbeat: str | None) -> Duration | None:
 
 def _beats(every: Duration | None, declarations: Sequence[Declaration], sources: _Sources) -> bool:
     """Whether a heartbeat is needed: asked for, or because steps must come without rows."""
-    idle = any(declaration.idle_after_us is not None for declaration in declarations)
+    idle = any(d.idle_after_us is not None or arrivals_of(d) for d in declarations)
     return every is not None or (bool(sources.streams) and (bool(sources.logs) or idle))
 
 

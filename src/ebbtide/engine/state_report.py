@@ -6,13 +6,14 @@ is what the analysis proves about the operator that holds it.  Nothing of the st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.analysis import Analysis, Store, analyse
 from ebbtide.analysis.advice import operator_name
 from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.archive_keep import archive_keep
 from ebbtide.analysis.explain import keep_text
 from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.progress import Bound, Progress
@@ -21,19 +22,30 @@ from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.temporal.sources import bound_of
 from ebbtide.compile.lowering import Lowered, lower
-from ebbtide.compile.physical import Operator, Output
+from ebbtide.compile.physical import Operator, Output, archive_name
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
+from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.optimizer import optimise
+from ebbtide.optimizer.guarding import guarded
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.segment import Segment
 from ebbtide.state.types import arrow_type
 from ebbtide.store.journal import Journal
 
-INPUTS = {"input": 0, "rows": 0, "facts": 0, "sessions": 0, "steps": 0, "left": 0, "right": 1}
+INPUTS = {
+    "input": 0,
+    "rows": 0,
+    "facts": 0,
+    "sessions": 0,
+    "steps": 0,
+    "later": 0,
+    "left": 0,
+    "right": 1,
+}
 _OF_GROUPS = {
     "accumulators": "one for each group that holds",
     "heirs": "those that come next when an extreme goes",
@@ -81,17 +93,19 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     latest = Journal(query.root).latest()
     if latest is None:
         return
-    analysis = analyse(optimise(query.bound.plan), query.bound.emit)
+    on_error = query.bound.on_error
+    runs = guarded(optimise(query.bound.plan, on_error), on_error)
+    analysis = analyse(runs.plan, query.bound.emit, runs.watched)
     lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
-    (output,) = lowered.physical.outputs
+    outputs = {f"output.{output.name}": output for output in lowered.physical.outputs}
     for name, shards in latest.areas.items():
         if name not in by_name and not name.startswith(f"output.{query.name}"):
             continue  # another view of the program holds it
         operator = by_name.get(name)
         node = lowered.nodes.get(name)
         what = _source(name, operator, lowered) if node is None else operator_name(node.relation)
-        layouts = output_areas(output) if operator is None else areas_of(operator)
+        layouts = output_areas(_output(name, outputs)) if operator is None else areas_of(operator)
         for index, layout in enumerate(layouts):
             segments = tuple(Segment.restore(s) for shard in shards for s in shard[index])
             if segments:
@@ -104,7 +118,14 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
                 yield Holding(known, what, layout.name, segments, keeps, gone, timed)
 
 
+def _output(name: str, outputs: Mapping[str, Output]) -> Output:
+    """The output that holds something under a name, which may have a stage at its end."""
+    return outputs[name] if name in outputs else outputs[name.rpartition(".")[0]]
+
+
 def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
+    if operator is not None and isinstance(operator.kernel, InputArchive):
+        return f'archive of "{name.removeprefix(archive_name(""))}"'
     source = getattr(operator.kernel, "source", None) if operator is not None else None
     if source is not None:
         return f'admission of "{lowered.declarations[source].name}"'
@@ -136,6 +157,9 @@ def rule_text(
         return "kept until it begins"
     if node is None:
         kernel: Any = operator.kernel
+        if isinstance(kernel, InputArchive):
+            name = operator.name.removeprefix(archive_name(""))
+            return f"keep while {archive_keep(next(d for d in declarations if d.name == name))}"
         return _of_operations(declarations[kernel.source])
     store = _store(node, area)
     if store is not None:
@@ -161,6 +185,7 @@ def _of_operations(declaration: Declaration) -> str:
     waits = (
         After(Var("", p.attribute), Progress(bound_of(declaration, p.attribute), -retain))
         for p in declaration.promises
+        if not p.arrival
     )
     text = f"keep while {Keep((tuple(waits),))}"
     changing = isinstance(declaration, TableDeclaration)

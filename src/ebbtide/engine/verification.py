@@ -22,6 +22,7 @@ from ebbtide.state.store import DirectoryStore, File, forget_all
 from ebbtide.store.archive import Archive
 from ebbtide.store.clock import Readings
 from ebbtide.store.feed_log import FeedLog
+from ebbtide.store.history import History
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest
 from ebbtide.store.program import FILE, Identity, root_of_program
@@ -84,10 +85,11 @@ def _program(program: str, root: str) -> Iterator[VerifiedPart]:
     yield VerifiedPart(program, "journal", len(records), tuple(wrong))
     yield _part(program, "state", _state(root, latest))
     archive = Archive(root)
-    output = [w.file for r in records if r.kept for files in r.output.values() for w in files]
-    yield _part(program, "output", [_reading(archive, file) for file in output if file])
-    unused = [written.file for record in records for written in record.unused]
-    yield _part(program, "unused", [_reading(archive, file) for file in unused if file])
+    files = _archived(root, records)
+    output = [file for file in files if file.startswith("output/")]
+    yield _part(program, "output", [_reading(archive, file) for file in output])
+    unused = [file for file in files if file.startswith("unused/")]
+    yield _part(program, "unused", [_reading(archive, file) for file in unused])
     views = regular_files(f"{root}/delivered")
     yield _part(program, "delivered", [_delivered(root, view, latest) for view in views])
     steps = [name for name in regular_files(f"{root}/clock") if name.isdigit()]
@@ -131,6 +133,20 @@ def _history(root: str) -> tuple[Manifest | None, list[StepRecord], list[Ebbtide
         return None, records, wrong
 
 
+def _archived(root: str, records: list[StepRecord]) -> list[str]:
+    """The files of output and unused rows, as far as what names them can be read."""
+    try:
+        history = History.read(root)
+    except EbbtideError:
+        return []  # that it cannot be is told of the journal
+    files = list(history.files())
+    for record in records:
+        if record.version > history.upto:
+            unused = (str(written.file) for written in record.unused)
+            files += record.files() if record.kept else unused
+    return files
+
+
 def _state(root: str, latest: Manifest | None) -> Iterator[Callable[[], object]]:
     yield Journal(root).latest
     if latest is None:
@@ -150,7 +166,7 @@ def _reading(archive: Archive, file: str) -> Callable[[], object]:
 
 
 def _reading_log(path: str) -> Callable[[], object]:
-    return lambda: FeedLog(path).read(0)
+    return lambda: FeedLog(path).read(FeedLog(path).first)
 
 
 def _delivered(root: str, view: str, latest: Manifest | None) -> Callable[[], object]:

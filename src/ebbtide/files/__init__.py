@@ -16,6 +16,7 @@ not from some place on, is one such text, which names it.
 | ``texts`` | texts as values of a type |
 | ``arrow_values`` | values of other Arrow types as values of a type |
 | ``json_values`` | values of JSON as values of a type |
+| ``envelopes`` | Debezium's envelopes as the rows inside of them |
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class CsvReader(FileReader):
     def batches(self, place: str, content: bytes | None) -> Iterator[Any]:
         """The rows of a file."""
         columns: _Columns | None = None
-        with opened(place, content) as stream:
+        with opened(place, content, self.unpacked) as stream:
             for block in blocks(stream):
                 if columns is None:
                     first, block = self._first(block)

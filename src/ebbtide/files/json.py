@@ -48,7 +48,7 @@ class JsonReader(FileReader):
         """The rows of a file."""
         parts = parts_of(place)
         ordinary = not {column.name.casefold() for column in self.schema} & parts.keys()
-        with opened(place, content) as stream:
+        with opened(place, content, self.unpacked) as stream:
             for block in blocks(stream):
                 yield from self._rows(block, parts) if ordinary else [self._by_line(block, parts)]
 

@@ -11,7 +11,7 @@ from datetime import date
 from math import isinf
 from typing import Any, cast
 
-from ebbtide.core.time import SECOND
+from ebbtide.core.time import SECOND, is_in_calendar
 from ebbtide.core.types import (
     ArrayType,
     BooleanType,
@@ -24,7 +24,8 @@ from ebbtide.core.types import (
     TimestampType,
     Type,
 )
-from ebbtide.files.texts import FIRST_TIME, LAST_TIME, WRITTEN, exact_decimal, instant_of
+from ebbtide.core.words import with_article
+from ebbtide.files.texts import WRITTEN, exact_decimal, instant_of
 from ebbtide.state.types import AnyType
 
 
@@ -80,7 +81,7 @@ def fitted(value: Any, type_: Type, zone: str) -> Any:
             given = value.by_name([name for name, _ in fields])
             return {name: fitted(given.get(name.casefold()), its, zone) for name, its in fields}
         case _:
-            raise ValueError(f"{value} is no {type_}")
+            raise ValueError(f"{value} is not {with_article(type_)}")
 
 
 class JsonObject(list[tuple[str, Any]]):
@@ -151,7 +152,7 @@ def _time(value: str, zone: str) -> int:
     """A text, or the whole seconds since the epoch."""
     if isinstance(value, WrittenNumber):
         found: int | None = _whole(value, 64) * SECOND
-        if found is not None and not FIRST_TIME <= found <= LAST_TIME:
+        if found is not None and not is_in_calendar(found):
             found = None
     else:
         found = instant_of(value, zone)

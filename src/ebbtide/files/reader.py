@@ -1,7 +1,13 @@
-"""What a reader of files is, and what becomes of files that cannot be read."""
+"""What a reader of files is, and what becomes of files that cannot be read.
+
+A file that is not what it should be is one bad row; a disk that fails to read it says nothing about
+the file, and is an error, so that the file is read when the disk works again.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -11,7 +17,9 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from ebbtide.config import Limits
 from ebbtide.core.schema import Schema
+from ebbtide.core.words import counted
 from ebbtide.errors import SourceError
 from ebbtide.state.types import arrow_type
 
@@ -20,6 +28,20 @@ MALFORMED = "malformed"
 
 _PART = re.compile(r"([^/=]+)=([^/]*)(?=/)")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_OF_THE_DISK = frozenset(
+    {
+        errno.EIO,
+        errno.ESTALE,
+        errno.ETIMEDOUT,
+        errno.EAGAIN,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENXIO,
+        errno.ENODEV,
+    }
+)
+"""What the system answers for reasons that lie not in the file."""
 
 
 class Unreadable(Exception):
@@ -28,11 +50,15 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileReader(ABC):
-    """Reads files of one format as rows of a schema; ``options`` have folded names."""
+    """Reads files of one format as rows of a schema; ``options`` have folded names.
+
+    A compressed file may unpack to ``unpacked`` bytes.
+    """
 
     schema: Schema
     zone: str
     options: Mapping[str, str]
+    unpacked: int = Limits().unpacked
 
     @staticmethod
     @abstractmethod
@@ -56,8 +82,16 @@ class FileReader(ABC):
                 hint="put it back, and start the query again",
             ) from error
         except (Unreadable, pa.ArrowException, OSError, EOFError) as error:
+            number = error.errno if isinstance(error, OSError) else None
+            if number in _OF_THE_DISK:
+                raise SourceError(
+                    "unreadable-source",
+                    f"{place} could not be read",
+                    detail=os.strerror(number),
+                    hint="see to its disk, and start the query again: nothing of it was counted",
+                ) from error
             reason = (str(error) or type(error).__name__).splitlines()[0]
-            yield self._unreadable(f"{place}: unreadable after {count} rows: {reason}")
+            yield self._unreadable(f"{place}: unreadable after {counted(count, 'row')}: {reason}")
 
     @abstractmethod
     def batches(self, place: str, content: bytes | None) -> Iterator[Any]:
@@ -78,10 +112,34 @@ def parts_of(place: str) -> dict[str, str | None]:
     return {name: None if value == _NO_VALUE else value for name, value in found.items()}
 
 
-def opened(place: str, content: bytes | None) -> Any:
+def opened(place: str, content: bytes | None, unpacked: int) -> Any:
     """A file as a stream of bytes, unpacked as the ending of its name says."""
     packed = next((how for end, how in _PACKED.items() if place.endswith(end)), None)
-    return pa.input_stream(place if content is None else pa.BufferReader(content), packed)
+    stream = pa.input_stream(place if content is None else pa.BufferReader(content), packed)
+    return stream if packed is None else _Bounded(stream, unpacked)
+
+
+class _Bounded:
+    """A stream that ends with an error behind so many bytes."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        self.stream, self.left, self.most = stream, most, most
+
+    def __enter__(self) -> _Bounded:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.stream.close()
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, as many if there are."""
+        data: bytes = self.stream.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise Unreadable(
+                f"it unpacks to more than {self.most:,} bytes, which EBBTIDE_MAX_UNPACKED allows"
+            )
+        return data
 
 
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}

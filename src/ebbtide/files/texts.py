@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ebbtide.core.time import instant, is_finite
+from ebbtide.core.time import FIRST_TIME, LAST_TIME, instant, is_in_calendar
 from ebbtide.core.types import (
     BooleanType,
     DateType,
@@ -40,8 +40,6 @@ WRITTEN = (
     TimestampType,
 )
 """The types that have a way to be written."""
-
-FIRST_TIME, LAST_TIME = instant("0001-01-01"), instant("9999-12-31T23:59:59.999999")
 
 _INTEGER = r"^[+-]?[0-9]+$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?$"
@@ -155,7 +153,7 @@ def instant_of(text: str, zone: str) -> int | None:
         read = instant(text, ZoneInfo(zone))
     except (QueryError, OverflowError):
         return None
-    return read if is_finite(read) and FIRST_TIME <= read <= LAST_TIME else None
+    return read if is_in_calendar(read) else None
 
 
 def _no_value(text: str) -> None:

@@ -84,6 +84,15 @@ def _exact(table: Any, columns: range, hashes: Hashes) -> Codes:
     return Codes(ids, first)
 
 
+def ranked(hashes: Hashes) -> Ints:
+    """The rank of every hash among those that are there; numbers are narrower than hashes."""
+    ids, first = numbered(hashes)
+    ranks = np.empty(len(first), np.int64)
+    ranks[np.argsort(hashes[first])] = np.arange(len(first))
+    found: Ints = ranks[ids]
+    return found
+
+
 @njit(cache=True)
 def numbered(hashes: Hashes) -> Any:
     """For every hash its number in the order of appearance, and where each first appears."""

@@ -39,7 +39,7 @@ class Times:
     stood before, where changes are facts: rows that it does not keep cannot differ any more, and
     what they were derived from may be gone.  ``waits`` is the pass rule of an answer after the
     step, and ``waited`` before it: what they keep is not final.  The group without a key lives in
-    one shard; ``owner`` says whether that is this one.
+    one shard; ``owner`` says whether that is this one.  ``step`` is the number of the step.
     """
 
     before: Instant
@@ -52,12 +52,19 @@ class Times:
     waits: Keep = ALWAYS
     waited: Keep = ALWAYS
     owner: bool = True
+    step: int = 0
 
     def seen(self, areas: tuple[SweepArea, ...]) -> tuple[SweepArea, ...]:
         """The areas of the inputs, and others behind them, as they may be read."""
         pairs = zip(areas, self.stored, strict=False)
         shown = tuple(area.under(keep) for area, keep in pairs)
         return (*shown, *areas[len(shown) :])
+
+    @property
+    def within(self) -> Times:
+        """The frontiers of a round inside of the step: what the step can touch is not forgotten."""
+        inputs = self.stored or self.inputs
+        return replace(self, inputs=inputs, output=self.open, groups=self.open)
 
     @property
     def uncollected(self) -> Times:

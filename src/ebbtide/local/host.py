@@ -17,23 +17,25 @@ from ebbtide.algebra.relation import Values
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.lowering import Lowered
 from ebbtide.core.admission import SHOWN_COLUMNS, Op
+from ebbtide.core.change import Change
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import Instant, is_finite
-from ebbtide.core.types import IntervalType, TimestampType
+from ebbtide.core.time import Duration, Instant, is_finite
+from ebbtide.core.types import ArrayType, IntervalType, StructType, TimestampType, Type
 from ebbtide.core.values import Row
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.errors import EbbtideError, SourceError, UnsupportedError
 from ebbtide.local.transport import LocalTransport
+from ebbtide.program.delivery import Outlet
 from ebbtide.program.run import Program, Run
-from ebbtide.sinks import Sink
 from ebbtide.sql.catalog import FileSource
-from ebbtide.state.batch import DIFF, FROM, TO
+from ebbtide.state.batch import DIFF, FROM, TO, to_changes
 from ebbtide.state.types import arrow_type
 from ebbtide.store.clock import Clock
 from ebbtide.store.feed_log import FedRow
 from ebbtide.store.readers import View, unused
 from ebbtide.store.record import StepRecord
+from ebbtide.store.time_travel import REASON, grounds, reasons
 
 
 class LocalHost:
@@ -69,6 +71,9 @@ class LocalHost:
     def emitted(self, view: View, record: StepRecord) -> Any:
         return _shown(view, [(record.version, view.table(record))])
 
+    def rows(self, schema: Schema, rows: Sequence[Row]) -> Any:
+        return rows_table(schema, rows)
+
     @contextmanager
     def sinking(self, view: str, sink: str, step: int) -> Iterator[None]:
         try:
@@ -84,10 +89,18 @@ class LocalHost:
             ) from error
 
     def changes(self, view: View, since: int | None) -> Any:
-        return _shown(view, [(r.version, view.table(r)) for r in view.records(since)])
+        steps = view.steps(since)
+        known = grounds(view, since)
+        nothing = pa.array([], pa.string())
+        said = [reasons(view, to_changes(table), known.get(step)) for step, table in steps]
+        column = pa.chunked_array([*(pa.array(one, pa.string()) for one in said), nothing])
+        return _shown(view, steps).append_column(REASON, column)
 
     def snapshot(self, view: View, at: Instant | None, step: int | None) -> Any:
         return rows_table(view.schema, view.snapshot(at, step))
+
+    def shown(self, table: Any) -> Any:
+        return table
 
     def unused(self, roots: Mapping[str, str], source: str) -> Any:
         texts = [(name, pa.string()) for name in SHOWN_COLUMNS]
@@ -117,10 +130,11 @@ class LocalHost:
         self,
         program: Program,
         clock: Clock,
-        sinks: Mapping[str, tuple[Sink, ...]],
+        sinks: Mapping[str, tuple[Outlet, ...]],
         archive: bool,
+        keep: Mapping[str, Duration],
     ) -> Run:
-        return Run(program, self, clock, sinks, archive)
+        return Run(program, self, clock, sinks, archive, keep)
 
     def stream(self, run: Any, streams: Mapping[int, Any], trigger: dict[str, Any]) -> None:
         raise UnsupportedError(
@@ -145,6 +159,18 @@ def rows_table(schema: Schema, rows: Sequence[Row]) -> Any:
     return pa.Table.from_arrays(columns, names=list(schema.names))
 
 
+def changes_table(schema: Schema, changes: Sequence[Change]) -> Any:
+    """Changes as an Arrow table for people: the row, its validity and its diff."""
+    rows = rows_table(schema, [change.row for change in changes])
+    ends = (
+        pa.array([t if is_finite(t) else None for t in times], pa.int64())
+        for times in ([c.valid_from for c in changes], [c.valid_to for c in changes])
+    )
+    for name, times in zip((FROM, TO), ends, strict=True):
+        rows = rows.append_column(name, times.cast(pa.timestamp("us", "UTC")))
+    return rows.append_column(DIFF, pa.array([c.diff for c in changes], pa.int64()))
+
+
 def _shown(view: View, steps: Sequence[tuple[int, Any]]) -> Any:
     nothing = (-1, view.layout.empty_table())
     marks = [REVISION] if view.marked else []
@@ -165,12 +191,24 @@ def _named(schema: Schema, columns: Sequence[Any]) -> list[Any]:
     return [_timed(column, c.type) for column, c in zip(columns, schema, strict=True)]
 
 
-def _timed(column: Any, type_: Any) -> Any:
-    if isinstance(type_, TimestampType):
-        return column.cast(pa.timestamp("us", "UTC"))
-    if isinstance(type_, IntervalType):
-        return column.cast(pa.duration("us"))
-    return column
+def _timed(column: Any, type_: Type) -> Any:
+    wanted = _shown_type(type_)
+    return column if column.type == wanted else column.cast(wanted)
+
+
+def _shown_type(type_: Type) -> pa.DataType:
+    """The type in which people see values, times inside of others included."""
+    match type_:
+        case TimestampType():
+            return pa.timestamp("us", "UTC")
+        case IntervalType():
+            return pa.duration("us")
+        case ArrayType(element=element):
+            return pa.list_(_shown_type(element))
+        case StructType(fields=fields):
+            return pa.struct([(name, _shown_type(its)) for name, its in fields])
+        case _:
+            return arrow_type(type_)
 
 
 def _ends(column: Any) -> Any:

@@ -52,9 +52,14 @@ class LocalEntered:
         """Runs all tasks, stage by stage."""
         routes = self.dataflow.lowered.stages.routes
         said: list[str] = []
+        # A step may be run again: what its tasks send is not among the rows that entered.
+        shards: Shards = [
+            defaultdict(list, {tag: list(tables) for tag, tables in rows.items()})
+            for rows in self.shards
+        ]
         for stage, task in enumerate(tasks, 1):
             leaving: list[Parcel] = []
-            for number, rows in enumerate(self.shards):
+            for number, rows in enumerate(shards):
                 here = {
                     tag: concat(tables, tables[0].schema)
                     for tag, tables in rows.items()
@@ -64,7 +69,7 @@ class LocalEntered:
                 for tag, changes in made.items():
                     leaving += sent(routes[tag], changes, self.dataflow.shards)
                 said += told
-            _deliver(leaving, self.shards)
+            _deliver(leaving, shards)
         return said
 
 

@@ -1,6 +1,7 @@
 """Rewriting a plan into the one that runs.
 
     optimise(plan) -> Relation         every rule of RULES once, in their order
+    prepared(plan) -> Guarded          the same with guards against expressions that fail: what runs
     written(plan, optimised, node)     the operator of the plan that one of the optimised stands for
 
 Law: a rule is a function from plans to plans of the same meaning, one to a module, named by a verb.
@@ -8,7 +9,7 @@ Filters may come and go, and a Product may become a Join or a Join a Product; ev
 stays, in its place among the others, so that a fault found in the plan that runs is shown where
 the user has written it.
 
-What is proved is about the plan that runs, so whoever analyses a plan optimises it first: the
+What is proved is about the plan that runs, so whoever analyses a plan prepares it first: the
 engine, and the command for EXPLAIN.  The analysis knows nothing of rules; it judges what it is
 given.  Rules may ask the analysis.
 
@@ -17,7 +18,8 @@ binder says so (``sql.binding.ranking``).  Which columns nobody reads is known o
 proved what stores need, so ``compile.pruning`` leaves them out, and the plan keeps them.
 """
 
-from ebbtide.optimizer.rules import RULES, Rule, optimise
+from ebbtide.optimizer.guarding import Guarded, guarded
+from ebbtide.optimizer.rules import RULES, Rule, optimise, prepared
 from ebbtide.optimizer.written import written
 
-__all__ = ["RULES", "Rule", "optimise", "written"]
+__all__ = ["RULES", "Guarded", "Rule", "guarded", "optimise", "prepared", "written"]

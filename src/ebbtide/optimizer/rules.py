@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
+from ebbtide.optimizer.guarding import Guarded, guarded
 from ebbtide.optimizer.sink_conditions import sink_conditions
 
-Rule: TypeAlias = Callable[[Relation], Relation]
+Rule: TypeAlias = Callable[..., Relation]
+"""Takes a plan, and what becomes of rows on which expressions fail: that says what may move."""
 
 RULES: tuple[Rule, ...] = (
     # First: the conditions of a join decide what it stores, which later rules may ask about.
@@ -16,8 +19,13 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def optimise(plan: Relation) -> Relation:
-    """The plan that runs in place of one that was written."""
+def optimise(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation:
+    """The plan after all rules; it means the same."""
     for rule in RULES:
-        plan = rule(plan)
+        plan = rule(plan, on_error)
     return plan
+
+
+def prepared(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
+    """The plan that runs in place of one that was written: its rules applied, and guarded."""
+    return guarded(optimise(plan, on_error), on_error)

@@ -1,16 +1,24 @@
 """Conditions where they can be judged first.
 
 Law: the plan means the same.  A condition on rows of one input of an inner join stands on that
-input, and one on both is part of the join.  What a join stores follows from its predicate, so this
-decides which queries have bounded state.
+input, and one on both is part of the join; only one with NOW() in it stays above, for it is one of
+the pairs' time.  What a join stores follows from its predicate, so this decides which queries have
+bounded state.
+
+Which rows fail is part of the meaning.  A condition that can fail stays where it is, and so does
+one that would take rows away from an operator below that can fail on them.  Of one filter's terms
+those that cannot fail go ahead of those that can, for a row that they do not let pass is no error.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ebbtide.algebra.combination import Join, Product
-from ebbtide.algebra.expression import Expression, Ref, conjunction, conjuncts
+from ebbtide.algebra.expression import Expression, Ref, conjunction, conjuncts, depends_on_now
+from ebbtide.algebra.failing import can_fail
+from ebbtide.algebra.quarantine import OnError, sides_of
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find, rewrite
@@ -18,46 +26,77 @@ from ebbtide.core.tree import find, rewrite
 Terms: TypeAlias = tuple[Expression, ...]
 
 
-def sink_conditions(plan: Relation) -> Relation:
+def sink_conditions(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation:
     """The plan with every condition of a filter as far down as inner joins let it."""
-    return rewrite(plan, _sink)
+    return rewrite(plan, _Sinking(on_error).sink)
 
 
-def _sink(node: Relation) -> Relation:
-    match node:
-        case Filter():
-            return _placed(node.input, conjuncts(node.predicate))
-        case Join():
-            return _placed(node, ())
-        case _:
-            return node
+@dataclass(frozen=True, slots=True)
+class _Sinking:
+    """Places conditions; where a failure fails the step, it is no matter which row it is of."""
 
+    on_error: OnError
 
-def _placed(relation: Relation, terms: Terms) -> Relation:
-    match relation:
-        case Filter():
-            return _placed(relation.input, (*conjuncts(relation.predicate), *terms))
-        case Alias() if terms:
-            below = tuple(_through_alias(term, relation) for term in terms)
-            return Alias(_placed(relation.input, below), relation.name)
-        case Map() if terms and all(map(_has_columns, terms)):
-            below = tuple(_through_map(term, relation) for term in terms)
-            return Map(_placed(relation.input, below), relation.columns)
-        case Join():
-            every = (*conjuncts(relation.predicate), *terms)
-            return _joined(relation.left, relation.right, every)
-        case Product():
-            return _joined(relation.left, relation.right, terms)
-        case _:
-            return Filter(relation, conjunction(terms)) if terms else relation
+    def fails(self, *terms: Expression) -> bool:
+        """Whether it matters on which rows terms are asked."""
+        return self.on_error is OnError.QUARANTINE and any(map(can_fail, terms))
 
+    def sink(self, node: Relation) -> Relation:
+        match node:
+            case Filter():
+                return self._judged(node.input, conjuncts(node.predicate))
+            case Join() if self.fails(node.predicate):
+                terms = conjuncts(node.predicate)
+                stays = depends_on_now(node.predicate) or self._computes(node)
+                return node if stays else self._joined(node.left, node.right, terms)
+            case Join():
+                return self._placed(node, ())
+            case _:
+                return node
 
-def _joined(left: Relation, right: Relation, terms: Terms) -> Relation:
-    of_left = tuple(term for term in terms if _is_about(term, left.schema))
-    of_right = tuple(term for term in terms if _is_about(term, right.schema))
-    rest = tuple(term for term in terms if term not in of_left and term not in of_right)
-    left, right = _placed(left, of_left), _placed(right, of_right)
-    return Join(left, right, conjunction(rest)) if rest else Product(left, right)
+    def _computes(self, node: Join) -> bool:
+        """Whether the values that a join joins by can fail, on whatever rows its inputs have."""
+        sides = node.left.schema, node.right.schema
+        terms = (term for term in conjuncts(node.predicate) if sides_of(term, *sides) is not None)
+        return self.fails(*terms)
+
+    def _judged(self, relation: Relation, terms: Terms) -> Relation:
+        """A relation under the terms of a filter: those that can fail are asked last."""
+        failing = tuple(term for term in terms if self.fails(term))
+        placed = self._placed(relation, tuple(term for term in terms if not self.fails(term)))
+        return Filter(placed, conjunction(failing)) if failing else placed
+
+    def _placed(self, relation: Relation, terms: Terms) -> Relation:
+        match relation:
+            case Filter() if not self.fails(relation.predicate):
+                return self._placed(relation.input, (*conjuncts(relation.predicate), *terms))
+            case Alias() if terms:
+                below = tuple(_through_alias(term, relation) for term in terms)
+                return Alias(self._placed(relation.input, below), relation.name)
+            case Map() if terms and all(map(_has_columns, terms)) and not self._map_fails(relation):
+                below = tuple(_through_map(term, relation) for term in terms)
+                return Map(self._placed(relation.input, below), relation.columns)
+            case Join() if not self.fails(relation.predicate):
+                every = (*conjuncts(relation.predicate), *terms)
+                return self._joined(relation.left, relation.right, every)
+            case Product():
+                return self._joined(relation.left, relation.right, terms)
+            case _:
+                return Filter(relation, conjunction(terms)) if terms else relation
+
+    def _map_fails(self, node: Map) -> bool:
+        return self.fails(*(named.expression for named in node.columns))
+
+    def _joined(self, left: Relation, right: Relation, terms: Terms) -> Relation:
+        safe = [term for term in terms if not self.fails(term)]
+        of_left = tuple(term for term in safe if _is_about(term, left.schema))
+        of_right = tuple(term for term in safe if _is_about(term, right.schema))
+        both = [term for term in terms if term not in of_left and term not in of_right]
+        rest = tuple(term for term in both if not depends_on_now(term))
+        left, right = self._placed(left, of_left), self._placed(right, of_right)
+        joined = Join(left, right, conjunction(rest)) if rest else Product(left, right)
+        moving = tuple(term for term in both if depends_on_now(term))
+        return Filter(joined, conjunction(moving)) if moving else joined
 
 
 def _is_about(term: Expression, schema: Schema) -> bool:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Expression
 from ebbtide.algebra.origin import tie_break
+from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Frame, FrameUnit, Over, TopN
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.time import format_duration
@@ -74,10 +75,23 @@ def given_order(
     return keys
 
 
-def given_call(call: AggregateCall, relation: Relation) -> AggregateCall:
-    """An aggregate without the order that it has by default."""
-    ordered = call.name not in NUMBERINGS | NEIGHBOURS and call.function.ordered
-    return replace(call, order=given_order(call.order, relation, 0)) if ordered else call
+def given_call(call: AggregateCall, relation: Relation, name: str) -> AggregateCall:
+    """An aggregate without the order that it has by default.
+
+    A column is named by what makes it, so one that was written with its order has that order in
+    its name, and is printed with it.
+    """
+    if call.name in NUMBERINGS | NEIGHBOURS or not call.function.ordered:
+        return call
+    ends = range(len(call.order) + 1)
+    written = [replace(call, order=call.order[:end]) for end in ends]
+    same = [
+        each
+        for each in written
+        if each.order + tie_break(relation, each.order) == call.order or each == call
+    ]
+    named = (each for each in same if aggregate_sql(each, sql) == name)
+    return next(named, same[0])
 
 
 def breaks_ties(call: AggregateCall, frame: Frame | None) -> bool:

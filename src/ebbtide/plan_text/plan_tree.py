@@ -27,6 +27,7 @@ from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -38,6 +39,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
     View,
 )
@@ -85,8 +87,10 @@ def _salient(relation: Relation) -> str:
         case View():
             declared = _list(node.promises or ())
             return f"{node.name}, progress for {declared}" if declared else node.name
-        case Alias():
+        case Alias() | Recurrence():
             return node.name
+        case Recursion():
+            return f"{node.name}, later in {node.on}"
         case Map():
             return _list(map(_named, node.columns))
         case Filter() | Join() | SemiJoin() | AntiJoin():
@@ -100,6 +104,9 @@ def _salient(relation: Relation) -> str:
                 over_sql(framed.call, node.partition_by, node.order_by, node.frame, _text)
                 for framed in node.calls
             )
+        case Unnest():
+            shown = _list([node.item, *([] if node.place is None else [node.place])])
+            return f"{_text(node.array)} as {shown}{', padded' if node.pads else ''}"
         case Intersection():
             return "all" if node.all else ""
         case Product() | Distinct() | UnionAll() | MaxUnion() | Difference() | StrictDifference():
@@ -112,16 +119,20 @@ def _salient(relation: Relation) -> str:
             assert_never(node)
 
 
+def _offset(node: Tumble | Hop | Cumulate) -> str:
+    return f", offset {_lengths(node.offset_us)}" if node.offset_us else ""
+
+
 def _timed(node: Window | Assigning | Streaming) -> str:
     match node:
         case Window():
             return f"{window_sql(node.spec)} on {node.on}"
         case Tumble():
-            return f"{_lengths(node.size_us)} on {node.on}"
+            return f"{_lengths(node.size_us)} on {node.on}{_offset(node)}"
         case Hop():
-            return f"{_lengths(node.slide_us, node.size_us)} on {node.on}"
+            return f"{_lengths(node.slide_us, node.size_us)} on {node.on}{_offset(node)}"
         case Cumulate():
-            return f"{_lengths(node.step_us, node.size_us)} on {node.on}"
+            return f"{_lengths(node.step_us, node.size_us)} on {node.on}{_offset(node)}"
         case Session():
             partition = _list(node.partition_by)
             each = f", for each {partition}" if partition else ""

@@ -25,7 +25,7 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.operators import Joining, Matching
 from ebbtide.algebra.printing import identifier, sql
 from ebbtide.algebra.ranking import TopN
-from ebbtide.algebra.relation import Alias, Named, Relation
+from ebbtide.algebra.relation import Alias, Filter, Named, Relation, Unnest
 from ebbtide.core.schema import Column
 from ebbtide.core.types import BOOLEAN
 from ebbtide.plan_text.block import Block, block_of, is_nothing, numbers, rows_of, with_numbers
@@ -116,6 +116,11 @@ class Select:
         match node:
             case Alias():
                 return self._alias(node)
+            case Unnest():
+                return self._unnest(node)
+            case Filter(input=Unnest() as items) if not is_nothing(items.input) and not items.pads:
+                terms = " AND ".join(_terms(conjuncts(node.predicate), sql))
+                return f"{self._from(items.input)} JOIN {self._items(items)} ON {terms}"
             case Product() if is_nothing(node.left):
                 return self._from(node.right)
             case Product():
@@ -144,9 +149,22 @@ class Select:
         condition = " AND ".join(_terms(terms, sql))
         return f"{self._from(node.left)} {words} {self._operand(right)} ON {condition}"
 
+    def _unnest(self, node: Unnest) -> str:
+        items = self._items(node)
+        if is_nothing(node.input) and not node.pads:
+            return items
+        left = self._from(node.input)
+        return f"{left} LEFT JOIN {items} ON TRUE" if node.pads else f"{left} CROSS JOIN {items}"
+
+    def _items(self, node: Unnest) -> str:
+        names = [node.item] if node.place is None else [node.item, node.place]
+        place = "" if node.place is None else " WITH ORDINALITY"
+        shown = f"{identifier(node.table)} ({', '.join(map(identifier, names))})"
+        return f"UNNEST({sql(node.array)}){place} AS {shown}"
+
     def _operand(self, node: Relation) -> str:
         text = self._from(node)
-        compound = isinstance(node, Joining)
+        compound = isinstance(node, Joining | Unnest)
         return f"({text})" if compound else text
 
     def _alias(self, node: Alias) -> str:
@@ -171,7 +189,9 @@ class Select:
         keys = [_unlike_position(key.expression, sql(key.expression)) for key in node.keys]
         self.made |= {key.name: _as_primary(key.expression) for key in node.keys}
         for named in node.calls:
-            self.made[named.name] = aggregate_sql(given_call(named.call, node.input), sql)
+            self.made[named.name] = aggregate_sql(
+                given_call(named.call, node.input, named.name), sql
+            )
         having = () if self.block.having is None else conjuncts(self.block.having)
         text = f" GROUP BY {', '.join(keys)}" if keys else ""
         return text + _clause(" HAVING", _terms(having, self._expression))

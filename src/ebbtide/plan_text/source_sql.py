@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.literal_text import literal_text
 from ebbtide.algebra.origin import default_time
+from ebbtide.algebra.recursion import Recurrence
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, Values, View
 from ebbtide.algebra.window import (
     Cumulate,
@@ -50,11 +51,11 @@ def source_sql(node: Relation, query: Callable[[Relation], str]) -> str:
             on = None if node.on == default_time(node.input) else node.on
             return f"{source_sql(node.input, query)} {window_sql(node.spec, on)}"
         case Tumble():
-            return _function(node, query, "", node.size_us)
+            return _function(node, query, "", node.size_us, *_offset(node))
         case Hop():
-            return _function(node, query, "", node.slide_us, node.size_us)
+            return _function(node, query, "", node.slide_us, node.size_us, *_offset(node))
         case Cumulate():
-            return _function(node, query, "", node.step_us, node.size_us)
+            return _function(node, query, "", node.step_us, node.size_us, *_offset(node))
         case Session():
             keys = ", ".join(map(identifier, node.partition_by))
             return _function(node, query, f" PARTITION BY {keys}" if keys else "", node.gap_us)
@@ -85,10 +86,14 @@ def _own_name(node: Relation) -> str | None:
     match node:
         case Stream() | StaticTable() | ChangingTable():
             return node.declaration.name
-        case View():
+        case View() | Recurrence():
             return node.name
         case _:
             return None
+
+
+def _offset(node: Tumble | Hop | Cumulate) -> tuple[Duration, ...]:
+    return (node.offset_us,) if node.offset_us else ()
 
 
 def _function(

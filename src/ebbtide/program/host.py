@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ebbtide.algebra.relation import Values
 from ebbtide.compile.lowering import Lowered
 from ebbtide.core.declaration import Declaration
-from ebbtide.core.time import Instant
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import Duration, Instant
+from ebbtide.core.values import Row
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.transport import Transport
 from ebbtide.sql.catalog import FileSource
@@ -23,8 +25,8 @@ from ebbtide.store.readers import View
 from ebbtide.store.record import StepRecord
 
 if TYPE_CHECKING:
+    from ebbtide.program.delivery import Outlet
     from ebbtide.program.run import Program, Run
-    from ebbtide.sinks import Sink
 
 Fed = Mapping[int, Sequence[tuple[int, FedRow]]]
 """Rows that were fed by hand, by source, with their places in its log."""
@@ -53,6 +55,10 @@ class Host(Protocol):
         """The changes of one step."""
         ...
 
+    def rows(self, schema: Schema, rows: Sequence[Row]) -> Any:
+        """Rows that were made here, as a table of its own kind."""
+        ...
+
     def sinking(self, view: str, sink: str, step: int) -> AbstractContextManager[None]:
         """What a sink raises as an error of ours; it has not got the step."""
         ...
@@ -63,6 +69,10 @@ class Host(Protocol):
 
     def snapshot(self, view: View, at: Instant | None, step: int | None) -> Any:
         """The rows that are valid at an instant, or now, as said after a step, or the last."""
+        ...
+
+    def shown(self, table: Any) -> Any:
+        """An Arrow table of people's rows, in the host's own kind of tables."""
         ...
 
     def unused(self, roots: Mapping[str, str], source: str) -> Any:
@@ -85,8 +95,9 @@ class Host(Protocol):
         self,
         program: Program,
         clock: Clock,
-        sinks: Mapping[str, tuple[Sink, ...]],
+        sinks: Mapping[str, tuple[Outlet, ...]],
         archive: bool,
+        keep: Mapping[str, Duration],
     ) -> Run:
         """A run of a program, which holds its directory."""
         ...

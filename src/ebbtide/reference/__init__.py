@@ -4,6 +4,6 @@ Snapshot by snapshot, written for clarity, never optimised.  It shares nothing w
 beyond the model and the algebra.
 """
 
-from ebbtide.reference.evaluation import apply, evaluate, evaluate_at
+from ebbtide.reference.evaluation import apply, errors, evaluate, evaluate_at
 
-__all__ = ["apply", "evaluate", "evaluate_at"]
+__all__ = ["apply", "errors", "evaluate", "evaluate_at"]

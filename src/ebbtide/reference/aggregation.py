@@ -2,7 +2,8 @@
 
 Law: NULLs group together; an aggregate skips rows in which an argument is NULL, counts equal
 arguments once under DISTINCT, and only rows for which its filter is TRUE; without keys there is
-one group, even if it is empty.
+one group, even if it is empty.  A row without a key is in no group; a row of which an aggregate
+cannot take what it needs leaves no row for its group.
 """
 
 from __future__ import annotations
@@ -11,27 +12,72 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.quarantine import SUMS, call_word
 from ebbtide.algebra.relation import Aggregate
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row, Value, normalise
+from ebbtide.errors import EvaluationError
 from ebbtide.reference.ordering import place
+from ebbtide.reference.quarantine import LeftOut, first_error, sound
 from ebbtide.reference.scalar import evaluate
 
 
-def aggregate(node: Aggregate, rows: Multiset) -> Multiset:
-    """A row per group."""
+def aggregate(node: Aggregate, rows: Multiset, out: LeftOut) -> Multiset:
+    """A row per group, but for the groups of which a part is an error."""
     schema = node.input.schema
+    by = tuple(named.expression for named in node.keys)
     groups: dict[Row, list[Row]] = defaultdict(list)
     if not node.keys:
         groups[()] = []
-    for row in rows.elements():
-        key = tuple(normalise(evaluate(named.expression, schema, row)) for named in node.keys)
-        groups[key].append(row)
-    return Counter(
-        (*key, *(folded(named.call, schema, members) for named in node.calls))
-        for key, members in groups.items()
-    )
+    for row in sound(node, by, schema, rows, out).elements():
+        groups[tuple(normalise(evaluate(key, schema, row)) for key in by)].append(row)
+    result: Multiset = Counter()
+    for key, members in groups.items():
+        if _sound_group(node, members, out):
+            result.update(_group(node, key, members, out))
+    return result
+
+
+def _sound_group(node: Aggregate, members: list[Row], out: LeftOut) -> bool:
+    """Whether no row of a group is one on which the aggregates fail."""
+    calls = tuple(named.call for named in node.calls)
+    found = [(row, error_of_calls(calls, node.input.schema, row)) for row in members]
+    for row, error in found:
+        if error is not None:
+            out.add(node, node.input.schema, row, error)
+    return all(error is None for _, error in found)
+
+
+def error_of_calls(
+    calls: tuple[AggregateCall, ...], schema: Schema, row: Row
+) -> EvaluationError | None:
+    """The first error of what aggregates take of a row; nothing if they filter it out."""
+    for call in calls:
+        parts = (*call.arguments, *(key.expression for key in call.order))
+        try:
+            counts = call.filter is None or evaluate(call.filter, schema, row) is True
+        except EvaluationError as error:
+            return error
+        failed = first_error(parts, schema, row) if counts else None
+        if failed is not None:
+            return failed
+    return None
+
+
+def _group(node: Aggregate, key: Row, members: list[Row], out: LeftOut) -> Multiset:
+    """The row of a group, unless an aggregate has a value that does not fit."""
+    values: list[Value] = []
+    for call in (named.call for named in node.calls):
+        try:
+            values.append(folded(call, node.input.schema, members))
+        except EvaluationError as error:
+            if call.name not in SUMS:
+                raise
+            keys = Schema(tuple(named.column for named in node.keys))
+            out.add(node, keys, key, error.of(call_word(call)))
+            return Counter()
+    return Counter([(*key, *values)])
 
 
 def folded(call: AggregateCall, schema: Schema, rows: Iterable[Row]) -> Value:

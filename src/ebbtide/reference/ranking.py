@@ -23,14 +23,16 @@ from ebbtide.algebra.ranking import (
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row, Value, normalise
-from ebbtide.reference.aggregation import folded
+from ebbtide.reference.aggregation import error_of_calls, folded
 from ebbtide.reference.ordering import by, part, place
+from ebbtide.reference.quarantine import LeftOut, first_error, sound
 from ebbtide.reference.scalar import evaluate
 
 
-def top(node: TopN, rows: Multiset) -> Multiset:
+def top(node: TopN, rows: Multiset, out: LeftOut) -> Multiset:
     """The rows of each partition with the wanted numbers."""
     schema = node.input.schema
+    rows = sound(node, (*node.partition_by, *_keys(node.order_by)), schema, rows, out)
     result: Multiset = Counter()
     for members in _partitions(rows, node.partition_by, node.order_by, schema):
         numbers = _numbers(node.ranking, members, by(node.order_by, schema))
@@ -40,15 +42,29 @@ def top(node: TopN, rows: Multiset) -> Multiset:
     return result
 
 
-def framed(node: Over, rows: Multiset) -> Multiset:
-    """Every row with its calls' values."""
+def framed(node: Over, rows: Multiset, out: LeftOut) -> Multiset:
+    """Every row with its calls' values; one on which a part of them fails is not there."""
     schema = node.input.schema
+    calls = tuple(framed.call for framed in node.calls)
+    sought = (*node.partition_by, *_keys(node.order_by))
+    kept: Multiset = Counter()
+    for row, copies in rows.items():
+        error = error_of_calls(calls, schema, row) or first_error(sought, schema, row)
+        if error is None:
+            kept[row] = copies
+        else:
+            out.add(node, schema, row, error, copies)
+    rows = kept
     result: Multiset = Counter()
     for members in _partitions(rows, node.partition_by, node.order_by, schema):
         columns = [_column(node, call.call, members) for call in node.calls]
         for row, *values in zip(members, *columns, strict=True):
             result[(*row, *(normalise(value) for value in values))] += 1
     return result
+
+
+def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:
+    return tuple(key.expression for key in order)
 
 
 def _partitions(

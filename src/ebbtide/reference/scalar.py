@@ -1,8 +1,10 @@
 """The value of a scalar expression on a row.
 
 Law: what Spark SQL computes in ANSI mode, with the truth values TRUE, FALSE and NULL; CASE,
-COALESCE, AND, OR and IN evaluate their operands from the left and no more than they need.  Data
-that an expression is not defined on is an ``EvaluationError`` that names the expression.
+COALESCE evaluate their operands from the left and no more than they need.  Data that an
+expression is not defined on is an ``EvaluationError`` that names the expression: the first that
+fails, of those that the value hangs on.  An operand that decides AND, OR or IN decides it even if
+another one fails.
 
 Every result is normalised, so there is one NaN and no negative zero.
 """
@@ -24,6 +26,8 @@ from ebbtide.algebra.expression import (
     CeilTo,
     Comparison,
     Expression,
+    Fails,
+    Failure,
     Field,
     FloorTo,
     InList,
@@ -35,6 +39,10 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
     Ref,
+    RowText,
+    SnapshotTime,
+    Succeeds,
+    Tried,
 )
 from ebbtide.algebra.functions import function
 from ebbtide.algebra.printing import sql
@@ -77,6 +85,10 @@ def _compute(node: Scalar, below: tuple[Compute, ...], schema: Schema, zone: tzi
         case Literal():
             value = normalise(node.value)
             return lambda row: value
+        case SnapshotTime():
+            raise AssertionError("NOW() has a value at an instant alone")
+        case Tried() | Fails() | Succeeds() | Failure() | RowText():
+            raise AssertionError("what a plan is guarded with is no part of its meaning")
         case And():
             return _connective(below[0], below[1], decisive=False)
         case Or():
@@ -144,17 +156,21 @@ def _strict(
         try:
             return normalise(operate(*values))
         except EvaluationError as error:
-            hint = _remedy(node, error.code)
-            raise EvaluationError(error.code, f"{sql(node)}: {error.message}", hint=hint) from None
+            raise error.of(sql(node), _remedy(node, error.code)) from None
 
     return compute
 
 
 def _connective(left: Compute, right: Compute, *, decisive: bool) -> Compute:
-    """AND and OR: one side of the ``decisive`` truth value decides, whatever the other is."""
+    """AND and OR: one side of the ``decisive`` truth value decides, even if the other fails."""
 
     def compute(row: Row) -> Value:
-        first = left(row)
+        try:
+            first = left(row)
+        except EvaluationError as error:
+            if _value_or_none(right, row) is decisive:
+                return decisive
+            raise error from None
         if first is decisive:
             return decisive
         second = right(row)
@@ -165,18 +181,31 @@ def _connective(left: Compute, right: Compute, *, decisive: bool) -> Compute:
     return compute
 
 
+def _value_or_none(compute: Compute, row: Row) -> Value:
+    try:
+        return compute(row)
+    except EvaluationError:
+        return None
+
+
 def _in_list(operand: Compute, options: tuple[Compute, ...]) -> Compute:
     def compute(row: Row) -> Value:
         value = operand(row)
         if value is None:
             return None
-        unknown = False
+        unknown, failed = False, None
         for option in options:
-            candidate = option(row)
+            try:
+                candidate = option(row)
+            except EvaluationError as error:
+                failed = failed or error
+                continue
             if candidate is None:
                 unknown = True
             elif sort_key(candidate) == sort_key(value):
                 return True
+        if failed is not None:
+            raise failed
         return None if unknown else False
 
     return compute

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from ebbtide.algebra.window import (
+    Always,
     Cumulate,
     Fixed,
     Hop,
@@ -70,6 +71,8 @@ def shown_over(spec: LinearWindow, ts: Instant) -> Interval | None:
             return Interval(ts, ts + 1)
         case Unbounded():
             return Interval(ts, INF)
+        case Always():
+            return Interval(NEG_INF, INF)
         case _:
             assert_never(spec)
 
@@ -123,13 +126,14 @@ def _timed(facts: Multiset, time: int) -> Multiset:
 def _windows_of(node: Tumble | Hop | Cumulate, ts: Instant) -> Iterator[tuple[Instant, Instant]]:
     match node:
         case Tumble(size_us=size):
-            start = floor_to(ts, size)
+            start = ts - (ts - node.offset_us) % size
             yield start, start + size
         case Hop(slide_us=slide, size_us=size):
-            for start in range(floor_to(ts, slide), ts - size, -slide):
+            last = ts - (ts - node.offset_us) % slide
+            for start in range(last, ts - size, -slide):
                 yield start, start + size
         case Cumulate(step_us=step, size_us=size):
-            start = floor_to(ts, size)
+            start = ts - (ts - node.offset_us) % size
             for end in range(start + step, start + size + 1, step):
                 if end > ts:
                     yield start, end

@@ -4,6 +4,7 @@ Law: a sink gets the output of every step after the step is committed, in order,
 crash came before it was noted that it had; so a sink that keeps what it gets under the step's
 number has everything once.  A step's output is a table: the columns of the answer, then
 ``valid_from``, ``valid_to``, ``diff`` and ``step``; a DataFrame on Spark, an Arrow table without.
+A sink that is ``Encoded`` gets another table of the same changes.
 
 A module here adds a sink: a class with ``write``.  One with a ``word`` is known by that word, and
 needs nothing else.
@@ -12,12 +13,14 @@ needs nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from inspect import Parameter, signature
 from pkgutil import iter_modules
 from typing import Any, Protocol
 
 from ebbtide.errors import QueryError
+from ebbtide.sinks.encoded import Encoded
 
 
 class Sink(Protocol):
@@ -28,12 +31,14 @@ class Sink(Protocol):
         ...
 
 
-def sinks_of(given: Any) -> tuple[Sink, ...]:
+def sinks_of(given: Any) -> tuple[Sink | Encoded, ...]:
     """The sinks that a user has named: a word, a sink, a function, or several of them."""
     if given is None:
         return ()
     if isinstance(given, list | tuple):
         return tuple(sink for one in given for sink in sinks_of(one))
+    if isinstance(given, Encoded):
+        return tuple(replace(given, sink=one) for one in sinks_of(given.sink))
     known = _by_word()
     if isinstance(given, str) and given in known:
         return (known[given](),)
@@ -45,7 +50,7 @@ def sinks_of(given: Any) -> tuple[Sink, ...]:
         return (Function(given),)
     raise QueryError(
         "unknown-sink",
-        f"{given!r} is no sink",
+        f"{given!r} is not a sink",
         hint=f"{', '.join((*map(repr, known), *_made()))} or a function of (frame, step)",
     )
 

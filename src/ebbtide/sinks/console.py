@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+_TIMES = ("valid_from", "valid_to")
+
 
 @dataclass(frozen=True, slots=True)
 class Console:
@@ -18,8 +20,11 @@ class Console:
         """Shows a step."""
         sys.stdout.write(f"step {step}\n")
         if hasattr(frame, "orderBy"):
-            frame.drop("step").orderBy("valid_from", "valid_to").show(self.rows, truncate=False)
+            times = [name for name in _TIMES if name in frame.columns]
+            shown = frame.orderBy(*times) if times else frame
+            shown.drop("step").show(self.rows, truncate=False)
             return
-        ordered = frame.sort_by([("valid_from", "ascending"), ("valid_to", "ascending")])
+        order = [(name, "ascending") for name in _TIMES if name in frame.column_names]
+        ordered = frame.sort_by(order) if order else frame
         for row in ordered.drop_columns(["step"]).slice(0, self.rows).to_pylist():
             sys.stdout.write(f"{'  '.join(f'{name}: {value}' for name, value in row.items())}\n")

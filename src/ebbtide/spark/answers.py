@@ -7,6 +7,8 @@ in a process, before Spark reads them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ebbtide.algebra.emission import REVISION
@@ -18,9 +20,11 @@ from ebbtide.spark.names import quoted
 from ebbtide.spark.session import listing_here
 from ebbtide.spark.types import spark_type
 from ebbtide.store.archive import Archive
-from ebbtide.store.journal import Journal
-from ebbtide.store.readers import View
+from ebbtide.store.history import STEP, History, HistoryPart
+from ebbtide.store.pinning import pinned
+from ebbtide.store.readers import View, settled, unused_parts
 from ebbtide.store.record import StepRecord
+from ebbtide.store.time_travel import REASON, grounds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,22 +36,50 @@ _MANY = 1 << 21
 
 def changes(spark: SparkSession, view: View, since: int | None) -> DataFrame:
     """The changes of all steps after ``since``, with their validity, diff and step."""
-    return _shown_changes(_raw(spark, view, view.records(since)), view)
+    raw = _raw(spark, view, partial(view.parts, since))
+    said = raw if since is None else raw.where(f"step > {since}")
+    return _shown_changes(_with_reasons(spark, said, view, since), view, REASON)
+
+
+def _with_reasons(spark: SparkSession, raw: DataFrame, view: View, since: int | None) -> DataFrame:
+    """Changes, each with its reason: ``Ground`` says by which rule."""
+    from pyspark.sql import functions as F
+
+    known = grounds(view, since)
+    layout = "its_step BIGINT, before BIGINT, oldest BIGINT, returned BOOLEAN"
+    rows = [(step, g.before, g.oldest, g.returned) for step, g in known.items()]
+    steps = F.broadcast(spark.createDataFrame(rows, layout))
+    first, last = f"({NEG_INF + 1}L - 1L)", f"{INF}L"
+    revises = (
+        REVISION
+        if view.marked
+        else f"returned OR IF(valid_from = {first} AND valid_to = {last}, diff < 0, "
+        f"before > {first} AND valid_from <= before)"
+    )
+    came = f"valid_from >= oldest OR (valid_from = {first} AND oldest < {last})"
+    reason = f"CASE WHEN {revises} THEN 'revision' WHEN {came} THEN 'input' ELSE 'expiry' END"
+    reason = f"IF(before IS NULL, NULL, {reason})"
+    joined = raw.join(steps, raw[STEP] == steps["its_step"], "left")
+    return joined.withColumn(REASON, F.expr(reason))
 
 
 def emitted(spark: SparkSession, view: View, record: StepRecord) -> DataFrame:
     """The changes of one step, as ``changes`` shows them."""
-    return _shown_changes(_raw(spark, view, [record]), view)
+    step = record.version
+    if step > History.read(view.root).upto:
+        return _shown_changes(_raw(spark, view, partial(view.parts_of, record)), view)
+    raw = _raw(spark, view, partial(view.parts, step - 1, step))
+    return _shown_changes(raw.where(f"step = {step}"), view)
 
 
-def _shown_changes(raw: DataFrame, view: View) -> DataFrame:
+def _shown_changes(raw: DataFrame, view: View, *more: str) -> DataFrame:
     ends = (
         f"timestamp_micros(CASE WHEN {name} NOT IN ({NEG_INF + 1}L - 1L, {INF}L) THEN {name} END) "
         f"AS {name}"
         for name in ("valid_from", "valid_to")
     )
     marks = [REVISION] if view.marked else []
-    return raw.selectExpr(*_columns(view.schema), *ends, "diff", "step", *marks)
+    return raw.selectExpr(*_columns(view.schema), *ends, "diff", "step", *marks, *more)
 
 
 def snapshot(
@@ -57,10 +89,11 @@ def snapshot(
     names = [f"c{i}" for i in range(len(view.schema))]
     live = view.live(at, step) if _crosses(view.schema) else None
     if live is None or live.num_rows > _MANY:
-        records = view.records(upto=step)
-        moment = at if at is not None else view.now(records)
-        raw = _raw(spark, view, records)
-        valid = raw.where(f"valid_from <= {moment} AND valid_to > {moment}")
+        moment = at if at is not None else view.now(step)
+        view.check_kept(moment)
+        raw = _raw(spark, view, lambda: [p for p in view.parts(upto=step) if p.holds(moment)])
+        said = raw if step is None else raw.where(f"step <= {step}")
+        valid = said.where(f"valid_from <= {moment} AND valid_to > {moment}")
     else:
         valid = spark.createDataFrame(live.combine_chunks())
     counted = valid.groupBy(*names).agg({"diff": "sum"}).withColumnRenamed("sum(diff)", "n")
@@ -73,26 +106,42 @@ def _crosses(schema: Schema) -> bool:
     return not any(isinstance(column.type, _OTHERWISE) for column in schema)
 
 
-def _raw(spark: SparkSession, view: View, records: list[StepRecord]) -> DataFrame:
-    archive = Archive(view.root)
-    files = [archive.verify(file) for record in records for file in view.files(record)]
-    return _read(spark, view, files)
+def _raw(spark: SparkSession, view: View, parts: Callable[[], list[HistoryPart]]) -> DataFrame:
+    return _read(spark, view, _verified(view.root, parts))
+
+
+def _verified(root: str, parts: Callable[[], list[HistoryPart]]) -> list[str]:
+    """Paths of files, verified and pinned, for Spark reads them later; those of now, if some were
+    compacted meanwhile."""
+
+    def files() -> list[str]:
+        found = [part.file for part in parts()]
+        for file in found:
+            Archive(root).verify(file)
+        return pinned(root, found)
+
+    return settled(root, files)
 
 
 def _read(spark: SparkSession, view: View, files: list[str]) -> DataFrame:
-    from pyspark.sql import functions as F
-
     stored = [f"c{i} {_stored_type(c.type)}" for i, c in enumerate(view.schema)]
     mark = f"c{len(view.schema)}"
     marks = [f"{mark} BOOLEAN"] if view.marked else []
-    layout = ", ".join([*stored, *marks, "valid_from BIGINT", "valid_to BIGINT", "diff BIGINT"])
+    times = ("valid_from BIGINT", "valid_to BIGINT", "diff BIGINT", f"{STEP} BIGINT")
+    layout = ", ".join([*stored, *marks, *times])
     if not files:
-        empty = spark.createDataFrame([], f"{layout}, step BIGINT")
-        return empty.withColumnRenamed(mark, REVISION)
-    step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
+        return spark.createDataFrame([], layout).withColumnRenamed(mark, REVISION)
     with listing_here(spark):
         rows = spark.read.schema(layout).parquet(*files)
-    return rows.withColumnRenamed(mark, REVISION).withColumn("step", step.cast("bigint"))
+    return _with_step(rows).withColumnRenamed(mark, REVISION)
+
+
+def _with_step(rows: DataFrame) -> DataFrame:
+    """Rows with their steps, which files of one step have in their names alone."""
+    from pyspark.sql import functions as F
+
+    named = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1).cast("bigint")
+    return rows.withColumn(STEP, F.coalesce(F.col(STEP), named))
 
 
 def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame:
@@ -101,13 +150,12 @@ def unused(spark: SparkSession, roots: dict[str, str], source: str) -> DataFrame
 
     found = None
     for query, root in roots.items():
-        written = [file for record in Journal(root).entries() for file in record.unused]
-        files = [Archive(root).verify(str(file.file)) for file in written]
+        files = _verified(root, partial(unused_parts, root))
         if files:
-            step = F.regexp_extract(F.col("_metadata.file_name"), r"^\d+-(\d+)-", 1)
+            layout = _texts(UNUSED_COLUMNS, "diff BIGINT", f"{STEP} BIGINT")
             with listing_here(spark):
-                rows = spark.read.schema(_texts(UNUSED_COLUMNS, "diff BIGINT")).parquet(*files)
-            rows = rows.withColumn("step", step.cast("bigint")).withColumn("query", F.lit(query))
+                rows = spark.read.schema(layout).parquet(*files)
+            rows = _with_step(rows).withColumn("query", F.lit(query))
             found = rows if found is None else found.union(rows)
     if found is None:
         layout = _texts(SHOWN_COLUMNS, "step BIGINT", "query STRING")

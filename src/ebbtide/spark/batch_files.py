@@ -20,11 +20,13 @@ from urllib.parse import unquote
 from ebbtide.errors import SourceError
 from ebbtide.spark.checkpoint import checkpoint_of, logs_in_order
 from ebbtide.spark.tagged_rows import FILE, TAG
+from ebbtide.state.files import content_of, regular_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _NAMED = re.compile(r"([a-z0-9_]+):(.*)")
+_ENTRY = re.compile(r"(\d+)(\.compact)?")
 _PATTERN = frozenset("?*[]{}\\")
 
 
@@ -67,7 +69,7 @@ def files_of_batch(root: str, batch: int) -> dict[str, list[str]]:
     return {
         source: [
             unquote(path.removeprefix("file://"))
-            for entry in range(before.get(source, -1) + 1, last + 1)
+            for entry in entries_between(root, source, before.get(source, -1), last)
             for path in _logged(f"{checkpoint_of(root)}/sources/{source}", entry)
             if path.startswith("file:///")
         ]
@@ -78,15 +80,46 @@ def files_of_batch(root: str, batch: int) -> dict[str, list[str]]:
 def last_entries(root: str, batch: int) -> dict[str, int]:
     """The last entry that a batch has of the log of each source of files, by the log's name."""
     found = {}
-    _, _, *offsets = _lines(f"{checkpoint_of(root)}/offsets/{batch}") or ["", ""]
+    offsets = _offsets(root, batch)
     named = [match.groups() for line in offsets if (match := _NAMED.fullmatch(line))]
     if len(named) < len(offsets):
         named = list(zip(logs_in_order(root), offsets, strict=False))
     for source, offset in named:
         told = _parsed(offset)
         if isinstance(told, dict) and told.keys() == {"logOffset"}:
-            found[source] = int(told["logOffset"])
+            last = told["logOffset"]
+            found[source] = last if isinstance(last, int) else -1
     return found
+
+
+def goes_by_names(root: str, batch: int) -> bool:
+    """Whether the checkpoint has the sources of a batch by their names."""
+    offsets = _offsets(root, batch)
+    return bool(offsets) and all(map(_NAMED.fullmatch, offsets))
+
+
+def _offsets(root: str, batch: int) -> list[str]:
+    return (_lines(f"{checkpoint_of(root)}/offsets/{batch}") or [])[2:]
+
+
+def entry_number(path: str) -> int | None:
+    """The number of an entry by its file; None if it is another file."""
+    found = _ENTRY.fullmatch(os.path.basename(path))
+    return int(found[1]) if found else None
+
+
+def entries_of(log: str) -> Iterator[tuple[int, bool]]:
+    """The entries of a log, and whether those before are folded into them."""
+    for name in regular_files(log):
+        found = _ENTRY.fullmatch(name)
+        if found:
+            yield int(found[1]), found[2] is not None
+
+
+def entries_between(root: str, source: str, after: int, last: int) -> list[int]:
+    """The entries of a source's log that are there, after one and up to another."""
+    log = f"{checkpoint_of(root)}/sources/{source}"
+    return sorted({entry for entry, _ in entries_of(log) if after < entry <= last})
 
 
 def _logged(log: str, entry: int) -> Iterator[str]:
@@ -100,8 +133,7 @@ def _logged(log: str, entry: int) -> Iterator[str]:
 
 def _lines(path: str) -> list[str] | None:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().splitlines()
+        return content_of(path).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return None
 
@@ -109,5 +141,5 @@ def _lines(path: str) -> list[str] | None:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -86,6 +86,16 @@ def logs_in_order(root: str) -> list[str]:
     return [str(next(unnamed)) if name is None else name for name in names]
 
 
+def sources_lost(root: str) -> None:
+    """Refuses a checkpoint that goes by names if nothing says any more which ones it has."""
+    if _read(root) is None:
+        raise StateError(
+            "damaged-program",
+            f'"{root}/{_FILE}" is not there, and Spark\'s checkpoint goes by the names in it',
+            hint="restore the directory, or start under another name",
+        )
+
+
 def _all_named(sources: Mapping[str, Names]) -> bool:
     names = [name for streams in sources.values() for name in streams]
     return None not in names and len(set(names)) == len(names)

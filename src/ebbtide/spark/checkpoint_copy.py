@@ -11,25 +11,46 @@ have fewer batches than there are steps, and would give their numbers to other r
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ebbtide.errors import StateError
-from ebbtide.spark.batch_files import last_entries
-from ebbtide.spark.checkpoint import checkpoint_of
+from ebbtide.spark.batch_files import (
+    entries_between,
+    entries_of,
+    entry_number,
+    goes_by_names,
+    last_entries,
+)
+from ebbtide.spark.checkpoint import checkpoint_of, sources_lost
+from ebbtide.state.files import content_of, remove
 from ebbtide.store.files import replace, sealed, unsealed
 
 KEPT = 20
 """So many steps back a checkpoint can be put right."""
 
 _DIRECTORY = "inputs"
-_ENTRY = re.compile(r"(\d+)(\.compact)?")
 
 
 def keep(root: str, batch: int) -> None:
     """Copies what the checkpoint says of a batch; the copy is durable."""
     replace(_place(root, batch), sealed(_said(root, batch)))
-    _remove(_place(root, batch - KEPT))
+    remove(root, f"{_DIRECTORY}/{batch - KEPT}")
+
+
+def go_back(root: str, program: str, batch: int, to: int) -> None:
+    """Lets the checkpoint go on after a batch from where another one had come to.
+
+    What is written here takes effect at the next start, if the batch has a step by then.
+    """
+    offsets = f"offsets/{to}"
+    known = _read(f"{checkpoint_of(root)}/{offsets}") or (_copied(root, to) or {}).get(offsets)
+    commits = [_read(f"{checkpoint_of(root)}/commits/{n}") for n in (to, batch - 1, batch - 2)]
+    commit = next(filter(None, commits), None)
+    if known is None or commit is None:
+        raise _torn(program, f"it does not say any more what batch {to} had read")
+    # Spark asks for the last batch again when it starts: it has to begin where it ends.
+    said = {f"offsets/{number}": known for number in (batch - 1, batch)}
+    replace(_place(root, batch), sealed({**said, f"commits/{batch}": commit}))
 
 
 def check_same(root: str, program: str, batch: int) -> None:
@@ -46,15 +67,18 @@ def restore(root: str, program: str, latest: int) -> None:
     for batch in range(max(0, latest - KEPT + 1), latest + 1):
         for name, text in (_copied(root, batch) or {}).items():
             path = f"{checkpoint_of(root)}/{name}"
+            below, own = os.path.split(os.path.relpath(path, root))
             if _read(path) != text and not _is_folded(path):
                 # Spark holds a file against a sum of its own, which is not for this content.
-                _remove(f"{os.path.dirname(path)}/.{os.path.basename(path)}.crc")
+                remove(root, f"{below}/.{own}.crc")
                 replace(path, text)
     for path, _, names in os.walk(checkpoint_of(root)):
         for name in names:
             if name.startswith(".") and name.endswith(".crc") and name[1:-4] not in names:
                 # Of a file that is lost; Spark would take it for another query at work.
-                os.remove(f"{path}/{name}")
+                remove(root, os.path.relpath(f"{path}/{name}", root))
+    if goes_by_names(root, latest):
+        sources_lost(root)
     if not os.path.exists(f"{checkpoint_of(root)}/offsets/{latest}"):
         raise _torn(program, f"it has no batch {latest}, of which a step was made")
     for source, last in last_entries(root, latest).items():
@@ -68,7 +92,7 @@ def _said(root: str, batch: int) -> dict[str, str]:
     before, now = (last_entries(root, number) for number in (batch - 1, batch))
     names = [f"offsets/{batch}"]
     for source, last in now.items():
-        for entry in range(before.get(source, -1) + 1, last + 1):
+        for entry in entries_between(root, source, before.get(source, -1), last):
             names += [f"sources/{source}/{entry}", f"sources/{source}/{entry}.compact"]
     for name in names:
         text = _read(f"{checkpoint_of(root)}/{name}")
@@ -79,32 +103,27 @@ def _said(root: str, batch: int) -> dict[str, str]:
 
 def _is_whole(log: str, last: int) -> bool:
     """Whether a log has all entries up to one: each by itself, or folded into a later file."""
-    entries = set(_entries(log))
+    entries = set(entries_of(log))
     folded = max((n for n, compact in entries if compact and n <= last), default=-1)
-    return all((entry, False) in entries for entry in range(folded + 1, last + 1))
+    alone = [entry for entry, compact in entries if not compact and folded < entry <= last]
+    return len(alone) == last - folded
 
 
 def _is_folded(path: str) -> bool:
     """Whether Spark has folded an entry into a later file, and removed it."""
-    number = _ENTRY.fullmatch(os.path.basename(path))
-    later = _entries(os.path.dirname(path)) if "/sources/" in path else ()
-    return number is not None and any(c and n > int(number[1]) for n, c in later)
-
-
-def _entries(log: str) -> Iterator[tuple[int, bool]]:
-    """The entries of a log, and whether those before are folded into them."""
-    for name in os.listdir(log) if os.path.isdir(log) else ():
-        found = _ENTRY.fullmatch(name)
-        if found:
-            yield int(found[1]), found[2] is not None
+    number = entry_number(path)
+    later = entries_of(os.path.dirname(path)) if "/sources/" in path else ()
+    return number is not None and any(c and n > number for n, c in later)
 
 
 def _copied(root: str, batch: int) -> Mapping[str, str] | None:
     """The copy of a batch, if there is one and it is whole."""
     try:
-        return unsealed((_read(_place(root, batch)) or "").encode())
+        told = unsealed((_read(_place(root, batch)) or "").encode())
     except ValueError:
         return None
+    texts = all(isinstance(text, str) for text in told.values())
+    return told if texts and f"offsets/{batch}" in told else None
 
 
 def _place(root: str, batch: int) -> str:
@@ -113,15 +132,9 @@ def _place(root: str, batch: int) -> str:
 
 def _read(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return content_of(path).decode()
     except (FileNotFoundError, UnicodeDecodeError):
         return None
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):
-        os.remove(path)
 
 
 def _torn(program: str, detail: str) -> StateError:

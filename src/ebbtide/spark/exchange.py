@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ebbtide.dataflow.routing import Parcel
 from ebbtide.dataflow.tags import DESCRIPTION
+from ebbtide.spark.narrowing import narrowed, widened
 from ebbtide.spark.tagged_rows import TAG
 
 SHARD, BODY = "shard", "body"
@@ -61,7 +62,7 @@ def unpacked(batches: Iterable[Any]) -> dict[int, list[Any]]:
 
 def opened(bodies: Iterable[Any]) -> Any:
     """The rows of some parcels of one tag, as one table."""
-    tables = [pa.ipc.open_stream(body).read_all() for body in bodies]
+    tables = [widened(pa.ipc.open_stream(body).read_all()) for body in bodies]
     return tables[0] if len(tables) == 1 else pa.concat_tables(tables).combine_chunks()
 
 
@@ -71,6 +72,7 @@ def _cut(rows: Any) -> Iterator[Any]:
 
 
 def _written(rows: Any) -> Any:
+    rows = narrowed(rows)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows.combine_chunks())

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ebbtide.core.declaration import Declaration
+from ebbtide.config import Config
+from ebbtide.core.codec.debezium import envelope_schema
+from ebbtide.core.declaration import Declaration, given_schema
 from ebbtide.core.schema import Schema
 from ebbtide.files import HowToRead
+from ebbtide.files.envelopes import row_of
 from ebbtide.files.options import FOLDED_FILE_OPTIONS
-from ebbtide.spark.arrivals import FOUND, MALFORMED
+from ebbtide.spark.arrivals import FOUND, MALFORMED, is_enveloped
 from ebbtide.spark.checkpoint import source_name
 from ebbtide.spark.files_in_tasks import place_of
 from ebbtide.spark.names import quoted
@@ -69,7 +72,9 @@ def read_in_tasks(
     """
     from pyspark.sql import functions as F
 
-    how = HowToRead(files.format, zone, files.options)
+    unpacked = Config.from_environment().limits.unpacked
+    enveloped = is_enveloped(declaration)
+    how = HowToRead(files.format, zone, files.options, enveloped, unpacked)
     finding = {
         name: value for name, value in files.options if name.casefold() in FOLDED_FILE_OPTIONS
     }
@@ -77,8 +82,9 @@ def read_in_tasks(
     found = read(spark, "binaryFile", plain, _FILES, declaration, streaming, {})
     if is_local(spark, files.path):
         return found.select(F.struct("path", F.lit(how.text).alias("how")).alias(FOUND))
-    rows = ContentRows(declaration.schema, how)
-    return found.select("path", "content").mapInArrow(rows, declared_columns(declaration))
+    given = given_schema(declaration)
+    rows = ContentRows(given, how)
+    return found.select("path", "content").mapInArrow(rows, columns_of(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,12 @@ def read_permissively(
 
 
 def declared_columns(declaration: Declaration) -> str:
-    """The declared columns of a source and the one for malformed text, in Spark's words."""
-    columns = [f"{quoted(column.name)} {spark_type(column.type)}" for column in declaration.schema]
+    """The columns of a source as they are in its files, and the one for malformed text."""
+    schema = given_schema(declaration)
+    return columns_of(envelope_schema(row_of(schema)) if is_enveloped(declaration) else schema)
+
+
+def columns_of(schema: Schema) -> str:
+    """Columns and the one for malformed text, in Spark's words."""
+    columns = [f"{quoted(column.name)} {spark_type(column.type)}" for column in schema]
     return ", ".join([*columns, f"{MALFORMED} STRING"])

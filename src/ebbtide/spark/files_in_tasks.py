@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.admission import default_op, read_op
-from ebbtide.core.declaration import Declaration
+from ebbtide.core.declaration import Declaration, arrivals_of, given_schema
 from ebbtide.files import FileReader, HowToRead
+from ebbtide.files.envelopes import EnvelopeReader
 
 
 def place_of(path: str) -> str:
@@ -40,8 +41,9 @@ class FilesOfTask:
         """The rows of a file in the columns of arrivals; ``first`` is the place of the first."""
         declaration, place = self.declarations[source], place_of(path)
         for batch in _reader(declaration, how).rows(place):
-            *columns, malformed = batch.columns
+            *given, malformed = batch.columns
             places = self._places(source, first, batch.num_rows)
+            columns = _with_arrivals(declaration, given, batch.num_rows)
             arrays = [*columns, _operations(declaration, batch), places, malformed]
             yield pa.Table.from_arrays(arrays, names=[f"c{i}" for i in range(len(arrays))])
 
@@ -54,8 +56,17 @@ class FilesOfTask:
 
 
 @cache
-def _reader(declaration: Declaration, how: str) -> FileReader:
-    return HowToRead.of(how).reader(declaration.schema)
+def _reader(declaration: Declaration, how: str) -> FileReader | EnvelopeReader:
+    return HowToRead.of(how).reader(given_schema(declaration))
+
+
+def _with_arrivals(declaration: Declaration, given: list[Any], count: int) -> list[Any]:
+    """The declared columns; those of arrival are filled when the rows are judged."""
+    columns = list(given)
+    made = sorted(declaration.schema.position(name) for name in arrivals_of(declaration))
+    for place in made:
+        columns.insert(place, pa.nulls(count, pa.int64()))
+    return columns
 
 
 def _operations(declaration: Declaration, batch: Any) -> Any:
@@ -63,7 +74,7 @@ def _operations(declaration: Declaration, batch: Any) -> Any:
     if declaration.op is None:
         op = default_op(declaration).value if declaration.key else None
         return pa.repeat(pa.scalar(op, pa.string()), batch.num_rows)
-    words = batch.column(declaration.schema.position(declaration.op)).dictionary_encode()
+    words = batch.column(given_schema(declaration).position(declaration.op)).dictionary_encode()
     known = [_operation(declaration, word) for word in words.dictionary.to_pylist()]
     coded = pa.DictionaryArray.from_arrays(words.indices, pa.array(known, pa.string()))
     return coded.cast(pa.string()).fill_null("")

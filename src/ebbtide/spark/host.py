@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.algebra.relation import Values
 from ebbtide.compile.lowering import Lowered
 from ebbtide.core.declaration import Declaration
-from ebbtide.core.time import Instant
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import Duration, Instant
+from ebbtide.core.values import Row
 from ebbtide.dataflow.plan import Dataflow
+from ebbtide.program.delivery import Outlet
 from ebbtide.program.run import Program, Run
-from ebbtide.sinks import Sink
 from ebbtide.spark import answers
 from ebbtide.spark.arrivals import arrivals_of, arrow_arrivals
 from ebbtide.spark.entry import Entry
@@ -22,6 +24,7 @@ from ebbtide.spark.rows_in_memory import fed_table, given_table
 from ebbtide.spark.session import start_spark, step_settings
 from ebbtide.spark.sources import open_files
 from ebbtide.spark.transport import SparkTransport
+from ebbtide.spark.workers_python import check_workers_python
 from ebbtide.sql.catalog import FileSource
 from ebbtide.store.clock import Clock
 from ebbtide.store.feed_log import FedRow
@@ -42,7 +45,9 @@ class SparkHost:
     @cached_property
     def spark(self) -> SparkSession:
         """The session."""
-        return self._given or start_spark(log=self._log)
+        session = self._given or start_spark(log=self._log)
+        check_workers_python(session)
+        return session
 
     def within(self, spark: SparkSession) -> SparkHost:
         """The same host, in the session of a batch."""
@@ -76,6 +81,9 @@ class SparkHost:
     def emitted(self, view: View, record: StepRecord) -> DataFrame:
         return answers.emitted(self.spark, view, record)
 
+    def rows(self, schema: Schema, rows: Sequence[Row]) -> DataFrame:
+        return self.spark.createDataFrame(given_table(schema, rows))
+
     def sinking(self, view: str, sink: str, step: int) -> AbstractContextManager[None]:
         return sinking(view, sink, step)
 
@@ -86,6 +94,9 @@ class SparkHost:
     def snapshot(self, view: View, at: Instant | None, step: int | None) -> DataFrame:
         with translated(view.name):
             return answers.snapshot(self.spark, view, at, step)
+
+    def shown(self, table: Any) -> DataFrame:
+        return self.spark.createDataFrame(table)
 
     def unused(self, roots: Mapping[str, str], source: str) -> DataFrame:
         return answers.unused(self.spark, dict(roots), source)
@@ -107,12 +118,13 @@ class SparkHost:
         self,
         program: Program,
         clock: Clock,
-        sinks: Mapping[str, tuple[Sink, ...]],
+        sinks: Mapping[str, tuple[Outlet, ...]],
         archive: bool,
+        keep: Mapping[str, Duration],
     ) -> Run:
         from ebbtide.spark.run import SparkRun
 
-        return SparkRun(program, self, clock, sinks, archive)
+        return SparkRun(program, self, clock, sinks, archive, keep)
 
     def stream(self, run: Any, streams: Mapping[int, Any], trigger: dict[str, Any]) -> None:
         run.stream(streams, trigger)

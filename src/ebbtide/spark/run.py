@@ -11,12 +11,12 @@ from functools import reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from ebbtide.core.time import Instant
+from ebbtide.core.time import Duration, Instant
 from ebbtide.dataflow.record import Given
 from ebbtide.errors import EbbtideError, SourceError
+from ebbtide.program.delivery import Outlet
 from ebbtide.program.host import Host
-from ebbtide.program.run import Program, Run
-from ebbtide.sinks import Sink
+from ebbtide.program.run import Program, Run, Status
 from ebbtide.spark import checkpoint_copy
 from ebbtide.spark.arrivals import FOUND, arrivals_of
 from ebbtide.spark.batch_files import each_once
@@ -29,7 +29,7 @@ from ebbtide.spark.listener import Ids, Listeners
 from ebbtide.spark.private import stream_names
 from ebbtide.spark.session import by_names
 from ebbtide.spark.tagged_rows import TAG, Shape
-from ebbtide.store.clock import Clock
+from ebbtide.store.clock import Clock, Readings
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest
 from ebbtide.store.metrics import metrics_of
@@ -47,10 +47,11 @@ class SparkRun(Run):
         program: Program,
         host: SparkHost,
         clock: Clock,
-        sinks: Mapping[str, tuple[Sink, ...]],
+        sinks: Mapping[str, tuple[Outlet, ...]],
         archive: bool = True,
+        keep: Mapping[str, Duration] | None = None,
     ) -> None:
-        super().__init__(program, host, clock, sinks, archive)
+        super().__init__(program, host, clock, sinks, archive, keep)
         self.streaming: StreamingQuery | None = None
         self._host = host
         self._listeners: Listeners | None = None
@@ -102,6 +103,14 @@ class SparkRun(Run):
         if self.stopped:
             return False
         return self.streaming is None or bool(self.streaming.isActive)
+
+    @property
+    def status(self) -> Status:
+        """The last committed step, and why the run ended if it did not end by itself."""
+        if self.failure is None and self.streaming is not None and not self._ending:
+            error = None if self.streaming.isActive else self.streaming.exception()
+            self.failure = None if error is None else self._failed(str(error))
+        return super().status
 
     @property
     def fed_by_hand(self) -> bool:
@@ -171,7 +180,8 @@ class SparkRun(Run):
         else:
             checkpoint_copy.keep(self.root, version)
             rows = each_once(rows, self.root, version, self._in_tasks)
-        clock = self.reading(version)
+        # Every source is compared with the clock: one that follows it may not run away from it.
+        clock = Readings(self.root).of(version, self.clock)
         places = {} if latest is None else latest.record.places
         if self.program.beats:
             rows = rows.where(f"{TAG} <> {HEARTBEAT}")
@@ -191,6 +201,15 @@ class SparkRun(Run):
         listeners = own or Listeners(self._host.spark, self.name, Ids.of_batch(host.spark))
         listeners.progressed(metrics_of(manifest.record))
 
+    def _failed(self, said: str) -> EbbtideError:
+        if is_full(said):
+            return disk_full(self.name, said)
+        return SourceError(
+            "step-failed",
+            f'query "{self.name}" has stopped at a step that failed',
+            detail=said.partition("\n")[0],
+        )
+
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Tells why a step failed, not that some Java thread has ended."""
@@ -203,14 +222,7 @@ class SparkRun(Run):
                 raise self.failure from error
             if self._ending and self.failure is None:
                 return
-            said = str(self.failure or error)
-            self.failure = SourceError(
-                "step-failed",
-                f'query "{self.name}" has stopped at a step that failed',
-                detail=said.partition("\n")[0],
-            )
-            if is_full(said):
-                self.failure = disk_full(self.name, said)
+            self.failure = self._failed(str(self.failure or error))
             raise self.failure from error
         finally:
             if not self.active:

@@ -39,6 +39,7 @@ Sources (`exp.From.this`, `exp.Join.this`, and inside of each other)
     nodes.Windowed      this (source without alias), window (nodes.WindowNode), alias
     nodes.Tumble, nodes.Hop, nodes.Session, nodes.Cumulate
                         this (source), on (exp.Identifier), durations, partition_by, alias
+    nodes.Unnest        this (an array), place (True or None: WITH ORDINALITY), alias
     nodes.Istream, ...  as above, with alias
     nodes.Joined        this (source), joins: a join in parentheses, or just a source in them
     exp.TableAlias      this (exp.Identifier or None), columns [exp.Identifier]

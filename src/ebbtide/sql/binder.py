@@ -11,12 +11,14 @@ clause has read is an error of ours, not something to pass over.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from sqlglot import exp
 
-from ebbtide.algebra.emission import IS_FINAL, REVISION
+from ebbtide.algebra.emission import CHANGE_COLUMNS, IS_FINAL, REVISION
 from ebbtide.algebra.kind import Kind, kind
+from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.declaration import StreamDeclaration
 from ebbtide.errors import BindError, EbbtideError, InternalError, TemporalError
@@ -24,6 +26,7 @@ from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context, context_for
 from ebbtide.sql.binding.declarations import create_stream, create_table, create_view, drop
 from ebbtide.sql.binding.insertion import columns_into, target_of
+from ebbtide.sql.binding.instants import check_now
 from ebbtide.sql.binding.places import check, kind_of
 from ebbtide.sql.binding.queries import query as query_plan
 from ebbtide.sql.bound import (
@@ -59,7 +62,8 @@ def bind(statement: Statement, catalog: Catalog) -> Bound:
         case InsertInto():
             return _insert(statement, catalog)
         case Explain():
-            return BoundExplain(bind_query(statement.query, catalog), statement.json)
+            explained = bind_query(statement.query, catalog)
+            return BoundExplain(explained, statement.json, statement.verbose)
         case Show():
             kind_name = statement.kind.value
             return BoundShow(kind_name, catalog.names(kind_name))
@@ -72,6 +76,8 @@ def bind(statement: Statement, catalog: Catalog) -> Bound:
 def bind_query(query: Query, catalog: Catalog) -> BoundQuery:
     """The plan of a query."""
     plan, context = _planned(query.body, catalog, query.span.source)
+    with context.at(query.body):
+        _check_columns(plan, CHANGE_COLUMNS, "its changes have too")
     return _bound(query, plan, context)
 
 
@@ -104,14 +110,20 @@ def _bound(query: Query, plan: Relation, context: Context) -> BoundQuery:
     its = kind_of(context.places)
     added = [IS_FINAL] if emit is Emit.CHANGES_WITH_FINALITY else []
     added += [REVISION] if emit.needs_finality else []
+    _check_columns(plan, added, f"EMIT {emit.value} adds")
+    on_error = OnError.QUARANTINE if query.on_error is None else query.on_error
+    allowed, output = query.allow_unbounded_state, query.output
+    return BoundQuery(plan, emit, allowed, its, on_error, output, context.written)
+
+
+def _check_columns(plan: Relation, added: Iterable[str], whose: str) -> None:
     for name in added:
         if plan.schema.matches(name):
             raise BindError(
                 "duplicate-column",
-                f'the answer has a column "{name}", which EMIT {emit.value} adds',
+                f'the answer has a column "{name}", which {whose}',
                 hint="give it another name with AS",
             )
-    return BoundQuery(plan, emit, query.allow_unbounded_state, its, context.written)
 
 
 def _plan(body: exp.Expr, context: Context) -> Relation:
@@ -119,6 +131,7 @@ def _plan(body: exp.Expr, context: Context) -> Relation:
     _check_read(body, context)
     check(context.places)
     with context.at(body):
+        check_now(plan)
         kind(plan)
     return plan
 
@@ -134,7 +147,7 @@ def _check_read(body: exp.Expr, context: Context) -> None:
 def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
     target = target_of(statement, catalog)
     query = statement.query
-    context = context_for(query.span.source, catalog, query.body)
+    context = context_for(query.span.source, catalog.without_rules(target.name), query.body)
     plan = _plan(query.body, context)
     if kind_of(context.places) is Kind.SNAPSHOT and isinstance(target, StreamDeclaration):
         text = query.span.source

@@ -14,9 +14,12 @@ from typing import TypeAlias
 
 from ebbtide.algebra.emission import answer_schema
 from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
+from ebbtide.core.codec.encoding import AS_EMITTED, OutputForm
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
+from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.plan_text.plan_sql import plan_sql
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.operator_spans import Written
@@ -27,12 +30,16 @@ __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "D
 
 @dataclass(frozen=True, slots=True)
 class BoundQuery:
-    """A query: its plan, what it emits, whether unbounded state is allowed, and its places."""
+    """A query: its plan, what it emits, whether unbounded state is allowed, what becomes of rows on
+    which it fails, how its changes are written for sinks that do not say it themselves, and its
+    places."""
 
     plan: Relation
     emit: Emit = Emit.CHANGES
     allow_unbounded: bool = False
     kind: Kind = Kind.STATIC
+    on_error: OnError = OnError.QUARANTINE
+    output: OutputForm = AS_EMITTED
     written: Written = field(default_factory=Written, compare=False, repr=False)
 
     @property
@@ -43,9 +50,15 @@ class BoundQuery:
     @property
     def sql(self) -> str:
         """The query as SQL again."""
+        return f"{self.asked}{output_sql(self.output)}"
+
+    @property
+    def asked(self) -> str:
+        """The same without how its changes are written, which alters no answer."""
         emit = "" if self.emit is Emit.CHANGES else f" EMIT {self.emit.value}"
         allow = " ALLOW UNBOUNDED STATE" if self.allow_unbounded else ""
-        return f"{plan_sql(self.plan)}{emit}{allow}"
+        fails = "" if self.on_error is OnError.QUARANTINE else " ON ERROR FAIL"
+        return f"{plan_sql(self.plan)}{emit}{allow}{fails}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +71,11 @@ class BoundInsert:
 
 @dataclass(frozen=True, slots=True)
 class BoundExplain:
-    """A query to be explained, as text or as JSON."""
+    """A query to be explained: as text, with all that is proved, or as JSON."""
 
     query: BoundQuery
     json: bool = False
+    verbose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,12 @@ class CallParser(DurationReader):
         "POSITION": lambda self: self._position(),
         "SUBSTRING": lambda self: self._substring(),
         "SUBSTR": lambda self: self._substring(),
+        "JSON_VALUE": lambda self: self._json("JSON_VALUE"),
+        "JSON_QUERY": lambda self: self._json("JSON_QUERY"),
     }
     NO_PAREN_FUNCTIONS = {token: _calls(name) for token, name in _NO_PARENTHESES.items()}
     SUBQUERY_PREDICATES = {}
     LAMBDAS = {
-        TokenType.ARROW: lambda self, _: self.refuse(refusals.LAMBDA, self.span(self._prev)),
         TokenType.FARROW: lambda self, _: self.refuse(
             refusals.ARGUMENT_BY_NAME, self.span(self._prev)
         ),
@@ -122,6 +123,8 @@ class CallParser(DurationReader):
         if kind is None:
             if self.at("GROUPS"):
                 self.refuse(refusals.FRAME_OF_GROUPS)
+            if self.at("SESSION"):
+                self.refuse(refusals.FRAME_OF_SESSIONS)
             return None
         if not self._match(TokenType.BETWEEN):
             start, side = self._bound()
@@ -322,6 +325,20 @@ class CallParser(DurationReader):
         if not self._match(TokenType.IN):
             self.need_token(TokenType.COMMA, ",")
         return self._closed(self._named("POSITION", first, self._operand()))
+
+    def _json(self, name: str) -> exp.Expr:
+        """JSON_VALUE(json, path RETURNING type NULL ON EMPTY NULL ON ERROR)."""
+        arguments = self._parse_csv(lambda: self._parse_lambda())
+        made: exp.Expr = self._named(name, *arguments)
+        if name == "JSON_VALUE" and self.take("RETURNING"):
+            call = self._call(exp.Anonymous(this=name, expressions=list(arguments)))
+            made = exp.TryCast(this=call, to=self.type_name("a type"))
+        while self.take("NULL", "ON", "EMPTY") or self.take("NULL", "ON", "ERROR"):
+            pass
+        for word in ("DEFAULT", "ERROR", "EMPTY", "WITH", "WITHOUT"):
+            if self.at(word):
+                self.refuse(refusals.JSON_OTHERWISE, self.span())
+        return self._closed(made)
 
     def _substring(self) -> exp.Expr:
         arguments: list[exp.Expr | None] = list(self._parse_csv(self._operand))

@@ -10,16 +10,19 @@ Nothing here reads a source or knows SQL.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import reduce
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar, cast
 
 from ebbtide.algebra.combination import UnionAll
 from ebbtide.algebra.identifiers import identifier
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
 from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
-from ebbtide.core.tree import find
+from ebbtide.core.time import Duration
+from ebbtide.core.tree import find, rewrite
 from ebbtide.errors import BindError
 
 __all__ = ["Catalog", "Entry", "FileSource", "StreamEntry", "TableEntry", "ViewEntry", "near"]
@@ -38,7 +41,8 @@ class FileSource:
 class StreamEntry:
     """A stream, and the files or the queries that it comes from; without any it is fed by hand.
 
-    A derived stream is the union of its ``rules``, the queries that INSERT INTO it.
+    A derived stream is the union of its ``rules``, the queries that INSERT INTO it; where one of
+    them reads the stream itself, it is a recursion, in the time that is promised first.
     """
 
     declaration: StreamDeclaration
@@ -61,7 +65,10 @@ class StreamEntry:
         if not self.rules:
             return Stream(self.declaration)
         promises = tuple(promise.attribute for promise in self.declaration.promises)
-        return View(self.name, reduce(UnionAll, self.rules), promises or None)
+        united = reduce(UnionAll, self.rules)
+        if any(leaf.name == self.name for leaf in find(united, Recurrence)):
+            united = Recursion(self.name, united, promises[0])
+        return View(self.name, united, promises or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +97,10 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class ViewEntry:
-    """A view: a plan with a name."""
+    """A view: a plan with a name, and how far back its changes are kept; None is for ever."""
 
     view: View
+    keep_us: Duration | None = None
 
     @property
     def name(self) -> str:
@@ -111,6 +119,7 @@ class ViewEntry:
 
 
 Entry: TypeAlias = StreamEntry | TableEntry | ViewEntry
+R = TypeVar("R", bound=Relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,16 +205,32 @@ class Catalog:
             if isinstance(entry.relation, View) and name.casefold() in _read_by(entry.relation)
         )
 
+    def without_rules(self, name: str) -> Catalog:
+        """The catalog as the queries that feed a stream see it: the stream is a source to them."""
+        entry = self.find(name)
+        if not isinstance(entry, StreamEntry) or not entry.rules:
+            return self
+        source = replace(entry, rules=())
+        return Catalog(tuple(source if other is entry else other for other in self.entries))
+
     def insert(self, name: str, plan: Relation) -> Catalog:
-        """The catalog in which a query feeds a stream, beside others that do."""
+        """The catalog in which a query feeds a stream, beside others that do.
+
+        What reads the stream and is read by the query lies on a cycle with it, and reads from then
+        on what the stream has become.
+        """
         entry = self.get(name)
         assert isinstance(entry, StreamEntry)
-        self._check_unused(entry, "fed by a query")
-        fed = replace(entry, rules=(*entry.rules, plan))
-        return Catalog(tuple(fed if other is entry else other for other in self.entries))
+        own = Recurrence(entry.name, entry.declaration.row_schema)
+        fed = replace(entry, rules=(*entry.rules, _with_source(plan, entry.name, own)))
+        on_cycle = {view.name for rule in fed.rules for view in find(rule, View)}
+        self._check_unused(entry, "fed by a query", on_cycle)
+        return Catalog(tuple(_fed(other, fed, on_cycle) for other in self.entries))
 
-    def _check_unused(self, entry: Entry, verb: str) -> None:
-        views = self.dependents(entry.name)
+    def _check_unused(
+        self, entry: Entry, verb: str, but_for: AbstractSet[str] = frozenset()
+    ) -> None:
+        views = [name for name in self.dependents(entry.name) if name not in but_for]
         if views:
             last = self.get(views[-1])
             raise BindError(
@@ -227,8 +252,35 @@ def near(name: str, known: tuple[str, ...]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def _read_by(view: View) -> set[str]:
-    names = [other.name for other in find(view.input, View)]
+def _fed(entry: Entry, fed: StreamEntry, on_cycle: AbstractSet[str]) -> Entry:
+    """An entry of the catalog, once a stream is fed by one more query."""
+    if entry.name == fed.name:
+        return fed
+    if entry.name not in on_cycle or fed.name.casefold() not in _read_by(entry.relation):
+        return entry
+    match entry:
+        case StreamEntry():
+            rules = tuple(_with_source(rule, fed.name, fed.relation) for rule in entry.rules)
+            return replace(entry, rules=rules)
+        case ViewEntry():
+            return replace(entry, view=_with_source(entry.view, fed.name, fed.relation))
+        case TableEntry():
+            return entry
+
+
+def _with_source(plan: R, name: str, source: Relation) -> R:
+    """A plan in which another relation takes the place of a stream."""
+
+    def rule(node: Relation) -> Relation:
+        known = node.declaration.name if isinstance(node, Stream) else None
+        known = node.name if isinstance(node, View) else known
+        return source if known == name else node
+
+    return cast(R, rewrite(cast(Relation, plan), rule))
+
+
+def _read_by(view: Relation) -> set[str]:
+    names = [other.name for other in find(view, View) if other is not view]
     names += [leaf.declaration.name for leaf in find(view, Stream)]
     names += [leaf.declaration.name for leaf in find(view, StaticTable)]
     names += [leaf.declaration.name for leaf in find(view, ChangingTable)]

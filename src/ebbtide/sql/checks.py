@@ -148,7 +148,7 @@ def _identifier(node: exp.Expr, source: str) -> None:
     if not node.name:
         _wrong(node, source, "a name is not empty")
     if not node.args.get("quoted") and not _NAME.fullmatch(node.name):
-        _wrong(node, source, f"{node.name} is no name without quotes", f"write `{node.name}`")
+        _wrong(node, source, f"{node.name} is not a name without quotes", f"write `{node.name}`")
 
 
 def _dot(node: exp.Expr, source: str) -> None:

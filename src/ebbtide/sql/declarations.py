@@ -42,10 +42,11 @@ class DeclarationParser(ForeignReader):
         name = self.name(f"the name of the {kind.value.lower()}")
         if kind is EntryKind.VIEW:
             columns, progress = self._view_columns()
+            keep = self.period("KEEP CHANGES") if self.take("KEEP", "CHANGES") else None
             self.need("AS")
             body = self.query()
             span = self.span(first, self._prev)
-            return CreateView(name, columns, progress, body, replace, missing, span)
+            return CreateView(name, columns, progress, keep, body, replace, missing, span)
         self.foreign_query(first, name.text)
         parts = self._elements()
         self._clauses(parts, _STREAM if kind is EntryKind.STREAM else _TABLE)
@@ -105,10 +106,12 @@ class DeclarationParser(ForeignReader):
         name = self.name("a column")
         written = self.type_name(f'the type of "{name}"', schema=True)
         type_ = data_type(written, self.sql, declared=True)
-        nullable, comment = True, None
+        nullable, comment, arrival = True, None, False
         while True:
             word = self._curr
-            if nullable and self.take("NOT", "NULL"):
+            if not arrival and self.take("ARRIVAL"):
+                arrival = True
+            elif nullable and self.take("NOT", "NULL"):
                 nullable = False
             elif comment is None and self.take("COMMENT"):
                 comment = self.string("the comment")
@@ -120,7 +123,8 @@ class DeclarationParser(ForeignReader):
             else:
                 break
         self.foreign_column()
-        return ColumnDefinition(name, type_, nullable, comment, self.span(first, self._prev))
+        span = self.span(first, self._prev)
+        return ColumnDefinition(name, type_, nullable, comment, span, arrival)
 
     def _progress(self, first: Token) -> Progress:
         attribute = self.name("a column")
@@ -193,6 +197,16 @@ class DeclarationParser(ForeignReader):
                 return late
         raise self.unexpected("REVISE or QUARANTINE")
 
+    def _lifetime(self, first: Token) -> Period | Name:
+        """A duration, or UNTIL and the column with the time at which a row ends."""
+        return self.name("a column") if self.take("UNTIL") else self.period("LIFETIME")
+
+    def _encoded(self, first: Token) -> Name:
+        """The name of an encoding, in quotes if it has a hyphen."""
+        word = self._curr
+        text = self.string("an encoding") if word.token_type is TokenType.STRING else None
+        return self.name("an encoding") if text is None else Name(text, self.span(word))
+
     def twice(self, clause: str, first: Token) -> ParseError:
         return self.fault(
             "duplicate-clause", f"{clause} stands here a second time", self.span(first, self._prev)
@@ -251,15 +265,20 @@ def _column_name(parser: DeclarationParser, _: Token) -> Name:
 _COMMON: dict[str, tuple[str, Any, Any]] = {
     "FROM FILES": ("files", None, DeclarationParser._files),
     "OP": ("op", None, _column_name),
+    "LIFETIME": ("lifetime", None, DeclarationParser._lifetime),
     "RETAIN": ("retain", None, _period("RETAIN")),
     "LATE": ("late", None, DeclarationParser._late),
     "IDLE AFTER": ("idle_after", None, _period("IDLE AFTER")),
     "NOT BEYOND": ("not_beyond", None, _period("NOT BEYOND")),
 }
-_STREAM = {**_COMMON, "APPEND ONLY": ("append_only", False, lambda *_: True)}
+_STREAM = {
+    **_COMMON,
+    "APPEND ONLY": ("append_only", False, lambda *_: True),
+    "ARCHIVE": ("archive", None, _period("ARCHIVE")),
+}
 _TABLE = {
     **_COMMON,
     "TIME": ("time", None, _column_name),
     "SEQUENCE": ("sequence", None, _column_name),
-    "LIFETIME": ("lifetime", None, _period("LIFETIME")),
+    "ENCODING": ("encoding", None, DeclarationParser._encoded),
 }

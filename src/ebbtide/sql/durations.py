@@ -1,4 +1,4 @@
-"""Durations: `15 MINUTES`, `INTERVAL 15 MINUTES`, `INTERVAL '15' MINUTE`, `INTERVAL '1 hour'` ...
+"""Durations: `15 MINUTES`, `15m`, `INTERVAL 15 MINUTES`, `INTERVAL '15' MINUTE`, `INTERVAL '1 h'`.
 
 Law: a duration is a fixed number of microseconds, so months and years are refused, and so is what
 is no whole number of microseconds.  All of Spark's ways to write one that has a fixed length are
@@ -25,6 +25,7 @@ _SINGULARS = frozenset(time.UNITS)
 # About how many days the units have that have no fixed length.
 _DAYS = {"MONTH": 30, "QUARTER": 91, "YEAR": 365}
 
+_WORD = re.compile(r"(?:[0-9]+[A-Za-z]+)+")
 _PART = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]+)")
 
 # The fields of 'd h:m:s', from the unit in which such a text begins to the one in which it ends.
@@ -51,7 +52,17 @@ class DurationReader(Reader):
     def begins_duration(self) -> bool:
         """Whether a duration stands here, and no name."""
         numeric = self._curr.token_type in (TokenType.NUMBER, TokenType.STRING)
-        return numeric or self._begins_interval()
+        return numeric or self._begins_interval() or self._is_run_together()
+
+    def _is_run_together(self) -> bool:
+        """Whether 15m or 1h30m stands here, as one word."""
+        return self._curr.token_type is TokenType.VAR and bool(_WORD.fullmatch(self._curr.text))
+
+    def _suffix(self) -> str | None:
+        """The unit of 5s and 5d, which would be types of numbers elsewhere."""
+        mark = self._curr
+        written = mark.token_type is TokenType.DCOLON and self.sql[mark.start] != ":"
+        return self._next.text if written and self._next.text.upper() in ("S", "D") else None
 
     def unit_or_duration(self, of: str) -> Duration:
         """Reads a duration, or the name of a unit for one of it."""
@@ -127,21 +138,24 @@ class DurationReader(Reader):
         if value.token_type is TokenType.STRING:
             self._advance()
             return sign * self._quoted(first, value)
+        if self._is_run_together():
+            self._advance()
+            return sign * self._with_units(value.text, self.span(value))
         if value.token_type is not TokenType.NUMBER:
             raise self._no_duration(of)
         self._advance()
+        short = self._suffix()
+        if short is not None:
+            self._advance(2)
+            return sign * self._scaled(value, value.text, time.unit(short))
         return sign * self._scaled(value, value.text, self._unit(of))
 
     def _no_duration(self, of: str) -> ParseError:
-        run_together = re.fullmatch(r"(\d+)([A-Za-z]+)", self._curr.text or "")
-        hint = f"write {run_together[1]} {run_together[2]}" if run_together else None
-        if run_together and run_together[2].upper().removesuffix("S") not in _SINGULARS:
-            hint = None
         found = f'"{self._found()}" is not one' if self._curr else "there is none"
         return self.fault(
             "bad-duration",
             f"{of} needs a duration, and {found}",
-            hint=hint or f"a duration is {_EXAMPLE}",
+            hint=f"a duration is {_EXAMPLE}",
         )
 
     def _unit(self, of: str) -> int:

@@ -33,6 +33,13 @@ INSTEAD: dict[tuple[str, int], str] = {
     ("IIF", 3): "IF({all})",
     ("ISNOTNULL", 1): "({0} IS NOT NULL)",
     ("ISNULL", 1): "({0} IS NULL)",
+    ("JSONB_ARRAY_ELEMENTS", 1): "UNNEST(JSON_ITEMS({0}))",
+    ("JSONB_ARRAY_ELEMENTS_TEXT", 1): "UNNEST(JSON_ITEMS_TEXT({0}))",
+    ("JSONB_ARRAY_LENGTH", 1): "SIZE(JSON_ITEMS({0}))",
+    ("JSON_ARRAY_LENGTH", 1): "SIZE(JSON_ITEMS({0}))",
+    ("JSON_EXTRACT", 2): "GET_JSON_OBJECT({0}, {1})",
+    ("JSON_EXTRACT_SCALAR", 2): "JSON_VALUE({0}, {1})",
+    ("EXTRACTJSONFIELD", 2): "GET_JSON_OBJECT({0}, {1})",
     ("LATEST_BY_OFFSET", 1): "LAST({0}) IGNORE NULLS",
     ("LIST", 1): "COLLECT({0})",
     ("LIST_CONTAINS", 2): "ARRAY_CONTAINS({0}, {1})",
@@ -59,35 +66,32 @@ INSTEAD: dict[tuple[str, int], str] = {
     ("ZEROIFNULL", 1): "COALESCE({0}, 0)",
 }
 
-_NOW = "a window says what is recent: FROM bids [RANGE 1 HOUR] holds the rows of the last hour"
-_ITEMS = (
-    "a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it"
-)
-_JSON = (
-    "declare the field as a STRUCT and read payload.price; files in JSON are read by their types"
-)
+_CLOCK = "NOW() is the instant of the snapshot, in conditions: WHERE at > NOW() - INTERVAL 1 HOUR"
+_ITEMS = "UNNEST stands in FROM: FROM events CROSS JOIN UNNEST(items) AS t (item)"
+_JSON = "JSON is text here: CONCAT makes one, and JSON_VALUE(json, '$.a') reads it"
 _CHANCE = "an answer is a function of its input, so nothing in it is left to chance"
 _CLOSED = (
     "a window in GROUP BY has TUMBLE_START and TUMBLE_END, HOP_START ... and SESSION_START ..."
 )
 
 ABSENT: dict[str, str] = {
-    **dict.fromkeys(
-        ("NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE", "GETDATE", "SYSDATE"), _NOW
-    ),
-    **dict.fromkeys(("MZ_NOW", "PROCTIME", "CURRENT_ROW_TIMESTAMP", "LOCALTIME"), _NOW),
-    **dict.fromkeys(("EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "UNNEST", "FLATTEN"), _ITEMS),
-    **dict.fromkeys(("GET_JSON_OBJECT", "JSON_EXTRACT", "JSON_QUERY", "JSON_VALUE"), _JSON),
-    **dict.fromkeys(("EXTRACTJSONFIELD", "FROM_JSON", "JSON_EXISTS", "TO_JSON"), _JSON),
+    **dict.fromkeys(("GETDATE", "SYSDATE", "CURRENT_ROW_TIMESTAMP", "LOCALTIME"), _CLOCK),
+    "PROCTIME": "when a row came is a column of its stream: declare received TIMESTAMP ARRIVAL",
+    **dict.fromkeys(("POSEXPLODE", "FLATTEN", "INLINE"), _ITEMS),
+    **dict.fromkeys(("TO_JSON", "TO_JSONB", "JSON_OBJECT", "JSON_STRING", "TO_JSON_STRING"), _JSON),
     **dict.fromkeys(
         ("RAND", "RANDOM", "UUID", "GEN_RANDOM_UUID", "MONOTONICALLY_INCREASING_ID"), _CHANCE
     ),
     **dict.fromkeys(("TUMBLE_PROCTIME", "HOP_PROCTIME", "SESSION_PROCTIME"), _CLOSED),
-    "CURRENT_WATERMARK": "what is promised is no value of a query: run.status shows it",
+    "CURRENT_WATERMARK": "what is promised is not a value of a query: run.status shows it",
     "ROWTIME": "the time of a row is a column of it, declared with PROGRESS FOR",
     "TIMESTAMPDIFF": "two times are subtracted, which gives an INTERVAL: b - a",
     "TRANSFORM": "functions on every item of an array are not in the language",
     "TOPK": "QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) <= 3 keeps the first rows",
+    "GENERATE_SERIES": "UNNEST(ARRAY(1, 2, 3)) has a row for each item",
+    "SEQUENCE": "UNNEST(ARRAY(1, 2, 3)) has a row for each item",
+    "REGEXP_MATCH": "REGEXP_EXTRACT(text, pattern, 0) is what matched first",
+    "REGEXP_MATCHES": "REGEXP_EXTRACT(text, pattern, 0) is what matched first",
     "HISTOGRAM": "GROUP BY the value, and COUNT(*)",
     "MAP": "a STRUCT has fields by name: STRUCT(a AS x)",
 }

@@ -67,6 +67,8 @@ class EbbtideGenerator(SparkGenerator):
 
     def windownode_sql(self, node: nodes.WindowNode) -> str:
         """[PARTITION BY seller ROWS 10 SLIDE 5 ON at]."""
+        if node.this == "VALID":
+            return f"[VALID{self._valid(node)}{self._on(node)}]"
         keys = ", ".join(self.sql(key) for key in node.args.get("partition_by") or ())
         text = f"PARTITION BY {keys} {node.this}" if keys else node.this
         words = (amount.word for amount in WINDOWS[node.this].syntax.amounts)
@@ -75,24 +77,38 @@ class EbbtideGenerator(SparkGenerator):
             text += f" {word} {shown}" if word else f" {shown}"
         return f"[{text}{self._on(node)}]"
 
+    def _valid(self, node: nodes.WindowNode) -> str:
+        ends = (("FROM", node.args.get("valid_from")), ("TO", node.args.get("valid_to")))
+        return "".join(f" {word} {self.sql(end)}" for word, end in ends if end is not None)
+
     # --- sources --------------------------------------------------------------------------------
 
     def windowed_sql(self, node: nodes.Windowed) -> str:
         """source [window] AS alias."""
         return self._aliased(node, f"{self.sql(node, 'this')} {self.sql(node, 'window')}")
 
+    def asof_sql(self, node: nodes.AsOf) -> str:
+        """source FOR SYSTEM_TIME AS OF o.at AS alias."""
+        source, at = self.sql(node, "this"), self.sql(node, "at")
+        return self._aliased(node, f"{source} FOR SYSTEM_TIME AS OF {at}")
+
     def joined_sql(self, node: nodes.Joined) -> str:
         """(source JOIN ...)."""
         joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
         return f"({self.sql(node, 'this')}{joins})"
 
+    def unnest_sql(self, node: exp.Expr) -> str:
+        """UNNEST(array) WITH ORDINALITY AS t (item, place)."""
+        place = " WITH ORDINALITY" if node.args.get("place") else ""
+        return self._aliased(node, f"UNNEST({self.sql(node, 'this')}){place}")
+
     def tumble_sql(self, node: nodes.Tumble) -> str:
         """TUMBLE(source, at, 1 HOUR)."""
-        return self._function("TUMBLE", node, "size")
+        return self._function("TUMBLE", node, "size", "offset")
 
     def hop_sql(self, node: nodes.Hop) -> str:
         """HOP(source, at, 1 MINUTE, 1 HOUR)."""
-        return self._function("HOP", node, "slide", "size")
+        return self._function("HOP", node, "slide", "size", "offset")
 
     def session_sql(self, node: nodes.Session) -> str:
         """SESSION(source PARTITION BY bidder, at, 10 SECONDS)."""
@@ -100,7 +116,7 @@ class EbbtideGenerator(SparkGenerator):
 
     def cumulate_sql(self, node: nodes.Cumulate) -> str:
         """CUMULATE(source, at, 1 HOUR, 1 DAY)."""
-        return self._function("CUMULATE", node, "step", "size")
+        return self._function("CUMULATE", node, "step", "size", "offset")
 
     def istream_sql(self, node: nodes.Istream) -> str:
         """ISTREAM(query)."""
@@ -144,7 +160,8 @@ class EbbtideGenerator(SparkGenerator):
     def _function(self, name: str, node: exp.Expr, *lengths: str) -> str:
         keys = ", ".join(self.sql(key) for key in node.args.get("partition_by") or ())
         partition = f" PARTITION BY {keys}" if keys else ""
-        sizes = "".join(f", {self._length(node, length)}" for length in lengths)
+        given = [length for length in lengths if node.args.get(length) is not None]
+        sizes = "".join(f", {self._length(node, length)}" for length in given)
         text = f"{name}({self.sql(node, 'this')}{partition}, {self.sql(node, 'on')}{sizes})"
         return self._aliased(node, text)
 
@@ -162,8 +179,10 @@ class EbbtideGenerator(SparkGenerator):
         nodes.FloorTo: floorto_sql,
         nodes.CeilTo: ceilto_sql,
         nodes.WindowNode: windownode_sql,
+        nodes.AsOf: asof_sql,
         nodes.Windowed: windowed_sql,
         nodes.Joined: joined_sql,
+        nodes.Unnest: unnest_sql,
         nodes.Tumble: tumble_sql,
         nodes.Hop: hop_sql,
         nodes.Session: session_sql,

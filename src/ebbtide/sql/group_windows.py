@@ -85,7 +85,7 @@ def _read(call: nodes.Call, source: str, read: ReadDuration) -> _Window:
     name = call.this
     on, *amounts = call.expressions or [None]
     lengths = tuple(_length(amount, source, read) for amount in amounts)
-    most = {"HOP": 2, "WINDOW": 2}.get(name, 1)
+    most = {"HOP": 3, "WINDOW": 3, "TUMBLE": 2}.get(name, 1)
     least = 2 if name == "HOP" else 1
     if not isinstance(on, exp.Column) or not least <= len(lengths) <= most:
         raise ParseError(
@@ -128,10 +128,11 @@ def _move(select: exp.Select, window: _Window, others: list[exp.Expr], source: s
     arguments = {"this": origin, "on": window.on}
     function: nodes.TableFunction
     match window.name, window.lengths:
-        case "HOP", (slide, size):
-            function = nodes.Hop(**arguments, slide=slide, size=size)
-        case "WINDOW", (size, slide):
-            function = nodes.Hop(**arguments, slide=slide, size=size)
+        case ("HOP", (slide, size, *offset)) | ("WINDOW", (size, slide, *offset)):
+            moved = {"offset": offset[0]} if offset else {}
+            function = nodes.Hop(**arguments, slide=slide, size=size, **moved)
+        case "TUMBLE", (size, offset):
+            function = nodes.Tumble(**arguments, size=size, offset=offset)
         case (("SESSION" | "SESSION_WINDOW"), (gap,)):
             keys = [_partition(key, source) for key in others] or None
             function = nodes.Session(**arguments, gap=gap, partition_by=keys)

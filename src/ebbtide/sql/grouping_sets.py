@@ -94,7 +94,7 @@ def _meant(key: exp.Expr, items: list[exp.Expr], source: str) -> exp.Expr:
     if key.is_string or not (key.is_int and 1 <= int(key.name) <= len(items)):
         raise ParseError(
             "bad-position",
-            f"GROUP BY {key.name} is no column of the SELECT list, which has {len(items)}",
+            f"GROUP BY {key.name} is not a column of the SELECT list, which has {len(items)}",
             span=span_of(key, source),
             hint=f"write {len(items)}",
         )

@@ -20,6 +20,7 @@ Nothing here parses or prints; `scalars`, `relations` and `generator` do.
 from sqlglot import exp
 
 __all__ = [
+    "AsOf",
     "Call",
     "CeilTo",
     "Cumulate",
@@ -37,6 +38,7 @@ __all__ = [
     "StreamOperator",
     "TableFunction",
     "Tumble",
+    "Unnest",
     "WindowNode",
     "Windowed",
 ]
@@ -105,10 +107,18 @@ class WindowNode(exp.Expression):
     """[PARTITION BY partition_by name amounts ON on]: what stands in brackets behind a source.
 
     `this` is the name of the window; `amounts` are Durations and integers, in the order of its
-    syntax; `partition_by` and `on` are exp.Identifiers.
+    syntax; `partition_by` and `on` are exp.Identifiers.  VALID has two expressions instead, of
+    which one may be missing: `valid_from` and `valid_to`.
     """
 
-    arg_types = {"this": True, "amounts": False, "partition_by": False, "on": False}
+    arg_types = {
+        "this": True,
+        "amounts": False,
+        "partition_by": False,
+        "on": False,
+        "valid_from": False,
+        "valid_to": False,
+    }
 
 
 # --- what stands in FROM -----------------------------------------------------------------------
@@ -120,10 +130,22 @@ class Windowed(exp.Expression):
     arg_types = {"this": True, "window": True, "alias": False}
 
 
+class AsOf(exp.Expression):
+    """this FOR SYSTEM_TIME AS OF at AS alias: a source at a time of what it is joined to."""
+
+    arg_types = {"this": True, "at": True, "alias": False}
+
+
 class Joined(exp.Expression):
     """(this JOIN ...): a source and, as everywhere, its `joins`."""
 
     arg_types = {"this": True, "joins": False}
+
+
+class Unnest(exp.Expression):
+    """UNNEST(this) WITH ORDINALITY AS alias: the items of an array, and their places if `place`."""
+
+    arg_types = {"this": True, "place": False, "alias": False}
 
 
 class TableFunction(exp.Expression):
@@ -133,15 +155,22 @@ class TableFunction(exp.Expression):
 
 
 class Tumble(TableFunction):
-    """TUMBLE(this, on, size)."""
+    """TUMBLE(this, on, size, offset)."""
 
-    arg_types = {"this": True, "on": True, "size": True, "alias": False}
+    arg_types = {"this": True, "on": True, "size": True, "offset": False, "alias": False}
 
 
 class Hop(TableFunction):
-    """HOP(this, on, slide, size)."""
+    """HOP(this, on, slide, size, offset)."""
 
-    arg_types = {"this": True, "on": True, "slide": True, "size": True, "alias": False}
+    arg_types = {
+        "this": True,
+        "on": True,
+        "slide": True,
+        "size": True,
+        "offset": False,
+        "alias": False,
+    }
 
 
 class Session(TableFunction):
@@ -151,9 +180,16 @@ class Session(TableFunction):
 
 
 class Cumulate(TableFunction):
-    """CUMULATE(this, on, step, size)."""
+    """CUMULATE(this, on, step, size, offset)."""
 
-    arg_types = {"this": True, "on": True, "step": True, "size": True, "alias": False}
+    arg_types = {
+        "this": True,
+        "on": True,
+        "step": True,
+        "size": True,
+        "offset": False,
+        "alias": False,
+    }
 
 
 class StreamOperator(exp.Expression):

@@ -30,16 +30,19 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _UNTERMINATED = re.compile(r"Missing (.+) from")
 _PLACE = re.compile(r"from \d+:(\d+)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _COMMENT = re.compile(r"--[^\n\r]*|/\*|\*/|\{#")
 
 
-def parse(script: str) -> tuple[Statement, ...]:
+def parse(script: str, longest: int | None = None) -> tuple[Statement, ...]:
     """The statements of a script, with a semicolon between any two.
+
+    None of them may have more than ``longest`` characters.
 
     >>> [type(statement).__name__ for statement in parse("SHOW VIEWS; SELECT * FROM bids [NOW]")]
     ['Show', 'Query']
     """
-    return tuple(_read(part, script, StatementParser.statement) for part in _split(script))
+    return tuple(_read(part, script, StatementParser.statement) for part in _split(script, longest))
 
 
 def parse_query(text: str) -> Query:
@@ -82,12 +85,14 @@ def _trees(statement: Statement) -> Iterator[exp.Expr]:
             return
 
 
-def _split(script: str) -> Iterator[list[Token]]:
+def _split(script: str, longest: int | None = None) -> Iterator[list[Token]]:
     """The tokens of each statement that is not empty."""
     part: list[Token] = []
     for token in _tokens(script):
         if token.token_type is not TokenType.SEMICOLON:
             part.append(token)
+            if longest is not None and token.end - part[0].start >= longest:
+                raise _too_long(Span(script, part[0].start, part[0].end + 1), longest)
         elif part:
             yield part
             part = []
@@ -96,6 +101,7 @@ def _split(script: str) -> Iterator[list[Token]]:
 
 
 def _tokens(script: str) -> list[Token]:
+    _check_characters(script)
     try:
         tokens = Ebbtide().tokenize(script)
     except TokenError as error:
@@ -109,6 +115,19 @@ def _tokens(script: str) -> list[Token]:
         end = token.end + 1
     _check_comments(script, end, len(script))
     return tokens
+
+
+def _check_characters(script: str) -> None:
+    """Refuses half of a pair of surrogates, which is no character and can be stored nowhere."""
+    half = _SURROGATE.search(script)
+    if half is not None:
+        raise ParseError(
+            "bad-character",
+            f"U+{ord(half[0]):04X} is half of a character",
+            detail="a text decoded with errors='surrogateescape' has such halves",
+            hint="read the script as UTF-8",
+            span=Span(script, half.start(), half.end()),
+        )
 
 
 def _check_prefix(script: str, before: Token | None, token: Token) -> None:
@@ -175,6 +194,15 @@ def _check_nesting(tokens: list[Token], source: str) -> None:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > MAX_NESTING:
             raise _too_deep(Span(source, token.start, token.end + 1))
+
+
+def _too_long(span: Span, longest: int) -> ParseError:
+    return ParseError(
+        "statement-too-long",
+        f"the statement that begins here has more than {longest:,} characters",
+        span=span,
+        hint="put long lists into a table and join it, or set EBBTIDE_MAX_STATEMENT",
+    )
 
 
 def _too_deep(span: Span) -> ParseError:

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from ebbtide.core.time import format_duration
 from ebbtide.core.types import ArrayType, StructType, Type
+from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.syntax import (
     ColumnDefinition,
@@ -49,7 +50,8 @@ def sql(node: Statement | exp.Expr) -> str:
             columns = f" ({_names(node.columns)})" if node.columns else ""
             return f"INSERT INTO {_name(node.target)}{columns} {_query(node.query)}"
         case Explain():
-            return f"EXPLAIN {'JSON ' if node.json else ''}{_query(node.query)}"
+            how = "JSON " if node.json else "VERBOSE " if node.verbose else ""
+            return f"EXPLAIN {how}{_query(node.query)}"
         case Show():
             return "SHOW QUERIES" if node.kind is EntryKind.QUERY else f"SHOW {node.kind.value}S"
         case Drop():
@@ -66,14 +68,16 @@ def sql(node: Statement | exp.Expr) -> str:
 def _query(query: Query) -> str:
     emit = f" EMIT {query.emit.value}" if query.emit else ""
     allow = " ALLOW UNBOUNDED STATE" if query.allow_unbounded_state else ""
-    return f"{sql(query.body)}{emit}{allow}"
+    on_error = f" ON ERROR {query.on_error.value}" if query.on_error else ""
+    return f"{sql(query.body)}{emit}{allow}{on_error}{output_sql(query.output)}"
 
 
 def _view(view: CreateView) -> str:
     listed = [_name(column) for column in view.columns or ()]
     listed += [f"PROGRESS FOR {_name(attribute)}" for attribute in view.progress or ()]
     columns = f" ({', '.join(listed)})" if listed else ""
-    return f"{_create(view, 'VIEW')}{columns} AS {sql(view.body)}"
+    keep = f" KEEP CHANGES {format_duration(view.keep.us)}" if view.keep else ""
+    return f"{_create(view, 'VIEW')}{columns}{keep} AS {sql(view.body)}"
 
 
 def _declaration(declared: CreateStream | CreateTable) -> str:
@@ -94,10 +98,14 @@ def _clauses(declared: CreateStream | CreateTable) -> list[str]:
     named: list[tuple[str, Name | Period | None]] = [("OP", declared.op)]
     if isinstance(declared, CreateTable):
         named = [("TIME", declared.time), *named, ("SEQUENCE", declared.sequence)]
-        named.append(("LIFETIME", declared.lifetime))
-    elif declared.append_only:
-        clauses.append("APPEND ONLY")
+        if declared.encoding is not None:
+            clauses.append(f"ENCODING {_text(declared.encoding.text)}")
+    else:
+        clauses += ["APPEND ONLY"] if declared.append_only else []
+        named.append(("ARCHIVE", declared.archive))
+    until = isinstance(declared.lifetime, Name)
     named += [
+        ("LIFETIME UNTIL" if until else "LIFETIME", declared.lifetime),
         ("RETAIN", declared.retain),
         ("IDLE AFTER", declared.idle_after),
         ("NOT BEYOND", declared.not_beyond),
@@ -119,7 +127,8 @@ def _create(node: CreateStream | CreateTable | CreateView, kind: str) -> str:
 def _column(column: ColumnDefinition) -> str:
     nullable = "" if column.nullable else " NOT NULL"
     comment = f" COMMENT {_text(column.comment)}" if column.comment is not None else ""
-    return f"{_name(column.name)} {_type(column.type)}{nullable}{comment}"
+    arrival = " ARRIVAL" if column.arrival else ""
+    return f"{_name(column.name)} {_type(column.type)}{arrival}{nullable}{comment}"
 
 
 def _type(type_: Type) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ebbtide.algebra.quarantine import OnError
 from ebbtide.errors import Span
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.group_windows import with_windows_in_from
@@ -19,6 +20,7 @@ from ebbtide.sql.select_forms import with_named_windows, with_subquery_for_quali
 from ebbtide.sql.sources import SourceParser
 from ebbtide.sql.spans import focus, mark
 from ebbtide.sql.token_reader import located
+from ebbtide.sql.unnest_forms import EXPLODES, alias_of, joined, with_unnest_in_from
 
 __all__ = ["QueryParser"]
 
@@ -44,6 +46,13 @@ def _refused(refusal: Refusal) -> Callable[[Any], Any]:
     return lambda self: self.refuse(refusal)
 
 
+def _refused_to_end(refusal: Refusal) -> Callable[[Any], NoReturn]:
+    return lambda self: self._refuse_to_end(refusal)
+
+
+_SPREAD = refusals.by_token({words: refusals.CLAUSES[words] for words in refusals.SPREAD})
+
+
 class QueryParser(SourceParser):
     """Reads queries."""
 
@@ -59,6 +68,8 @@ class QueryParser(SourceParser):
         TokenType.WINDOW: lambda self: ("windows", self._windows()),
         **{key: _refused(found) for key, found in refusals.by_token(refusals.CLAUSES).items()},
         TokenType.FETCH: lambda self: self._refuse_fetch(),
+        TokenType.PARTITION_BY: lambda self: self._refuse_to_end(refusals.REPARTITIONED),
+        **{token: _refused_to_end(refusal) for token, refusal in _SPREAD.items()},
     }
     QUERY_MODIFIER_TOKENS = set(QUERY_MODIFIER_PARSERS)
 
@@ -95,6 +106,7 @@ class QueryParser(SourceParser):
     def _parse_query_modifiers(self, this: Any) -> Any:
         node = super()._parse_query_modifiers(this)
         if isinstance(node, exp.Select):
+            with_unnest_in_from(node, self.sql)
             with_windows_in_from(node, self.sql, self.positive_duration)
             with_named_windows(node, self.sql)
             return with_subquery_for_qualify(with_union_of_groupings(node, self.sql), self.sql)
@@ -116,10 +128,31 @@ class QueryParser(SourceParser):
         projections, exclude = super()._parse_projections()
         return self.needed(projections, "what to select"), exclude
 
-    def _parse_lateral(self) -> exp.Lateral | None:
-        if self._match(TokenType.LATERAL, advance=False):
-            self.refuse(refusals.CLAUSES["LATERAL"])
-        return None
+    def _parse_lateral(self) -> Any:
+        """LATERAL VIEW [OUTER] EXPLODE(array) [table] [AS item], as a join."""
+        first = self._curr
+        if not self._match(TokenType.LATERAL):
+            return None
+        if not self.take("VIEW"):
+            self.refuse(refusals.CLAUSES["LATERAL"], self.span(first))
+        outer = self._match(TokenType.OUTER)
+        if not self._match_texts(tuple(EXPLODES), advance=False):
+            self.refuse(refusals.LATERAL_VIEW, self.span(first, self._curr), name=self._curr.text)
+        outer = EXPLODES[self._curr.text.upper()] or outer
+        self._advance()
+        self.need_token(TokenType.L_PAREN, "(")
+        array = self.needed(self._parse_disjunction(), "an array")
+        self.need_token(TokenType.R_PAREN, ")")
+        named = self._curr.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        table = self.identifier("a name") if named else None
+        item = self.identifier("a name") if self._match(TokenType.ALIAS) else None
+        node = nodes.Unnest(this=array)
+        mark(node, first.start, self._prev.end + 1)
+        shown = "col" if item is None else item.name
+        node.set("alias", alias_of(shown if table is None else table.name, [shown], node))
+        join = joined(node, bool(outer))
+        mark(join, first.start, self._prev.end + 1)
+        return join
 
     # --- clauses --------------------------------------------------------------------------------
 
@@ -143,7 +176,7 @@ class QueryParser(SourceParser):
         """WINDOW name AS (definition), ..."""
         self._advance()
         if self._next.token_type is TokenType.L_PAREN and self._match_texts(_WINDOW_KINDS, False):
-            self.refuse(refusals.WINDOW_BEHIND_SOURCE, self.span(self._prev, self._curr))
+            self._refuse_window(self._prev)
         found = []
         while True:
             name = self.identifier("the name of a window")
@@ -155,6 +188,37 @@ class QueryParser(SourceParser):
             found.append(window)
             if not self._match(TokenType.COMMA):
                 return found
+
+    def _refuse_window(self, first: Token) -> NoReturn:
+        """WINDOW TUMBLING (SIZE 1 HOUR), HOPPING (SIZE d, ADVANCE BY s) or SESSION (d)."""
+        kind, lengths = self._curr.text.upper(), []
+        span = self.span(first, self._curr)
+        while self._curr and self._curr.token_type is not TokenType.R_PAREN:
+            if self._curr.token_type is TokenType.NUMBER:
+                lengths.append(f"INTERVAL {self._curr.text} {self._next.text}")
+            self._advance()
+        size, *slide = lengths or ["INTERVAL 10 MINUTES"]
+        window = {
+            "TUMBLING": f"TUMBLE(at, {size})",
+            "HOPPING": f"HOP(at, {(slide or [size])[0]}, {size})",
+            "SESSION": f"SESSION(at, {size})",
+        }[kind]
+        self.refuse(refusals.WINDOW_BEHIND_SOURCE, span, window=window)
+
+    def _refuse_to_end(self, refusal: Refusal) -> NoReturn:
+        """Refuses a clause, whole, so that it can be left out."""
+        first, last, depth = self._curr, self._curr, 0
+        self._advance()
+        while self._curr:
+            ends = self._curr.token_type in self.QUERY_MODIFIER_TOKENS or self.at("EMIT")
+            depth += (self._curr.token_type is TokenType.L_PAREN) - (
+                self._curr.token_type is TokenType.R_PAREN
+            )
+            if depth < 0 or (ends and depth == 0):
+                break
+            last = self._curr
+            self._advance()
+        self.refuse(refusal, self.span(first, last))
 
     @located
     def _group(self) -> exp.Group:
@@ -241,7 +305,7 @@ class QueryParser(SourceParser):
     def _parse_table_alias(
         self, alias_tokens: Collection[TokenType] | None = None
     ) -> exp.TableAlias | None:
-        if self._match_texts(_NO_ALIAS, advance=False) or self._begins_asof():
+        if self._ends_source() or self._begins_asof():
             return None
         self._check_foreign()
         first = self._curr
@@ -257,9 +321,14 @@ class QueryParser(SourceParser):
         return alias
 
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
-        if self._match_texts(_NO_ALIAS, advance=False):
+        if self._ends_source():
             return this
         return super()._parse_alias(this, explicit)
+
+    def _ends_source(self) -> bool:
+        """Whether what follows is no alias."""
+        split = self._next.text.upper() == "EVERY" and self.at("SPLIT")
+        return split or bool(self._match_texts(_NO_ALIAS, advance=False))
 
     def _quoted_name(self, token: Token) -> Exception:
         return self.fault(
@@ -297,16 +366,16 @@ class QueryParser(SourceParser):
         on, using, source = None, None, self._parse_table()
         if kind == "ASOF" and self.take("MATCH_CONDITION"):
             on = self.needed(self._parse_wrapped(self._parse_disjunction), "a condition")
-        if self._match(TokenType.ON):
+        if not self._at_on_error() and self._match(TokenType.ON):
             more = self.needed(self._parse_disjunction(), "a condition")
             # What is near is said first.
             on = more if on is None else exp.And(this=_operand(on), expression=_operand(more))
         elif self._match(TokenType.USING):
             using = self._parse_wrapped(lambda: self.identifiers("a column"))
-        if kind == "ASOF" and (using or side not in (None, "LEFT")):
+        if kind == "ASOF" and (side not in (None, "LEFT") or (using and on is not None)):
             raise self.fault(
                 "syntax",
-                "ASOF JOIN takes ON, and keeps no side but the left",
+                "ASOF JOIN takes ON or USING, and keeps no side but the left",
                 span,
                 hint="write ASOF JOIN or LEFT ASOF JOIN, and ON",
             )
@@ -315,6 +384,10 @@ class QueryParser(SourceParser):
         node = exp.Join(this=source, side=side, kind=kept, on=on, using=using)
         focus(node, span)
         return node
+
+    def _at_on_error(self) -> bool:
+        """Whether what begins with ON belongs to the query, and not to a join."""
+        return any(self.at("ON", "ERROR", on_error.value) for on_error in OnError)
 
     def _check_foreign(self) -> None:
         """Refuses what would be taken for an alias, or for what follows one."""

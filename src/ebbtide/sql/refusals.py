@@ -14,7 +14,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.errors import BindError, EbbtideError, Span, UnsupportedError
-from ebbtide.sql import elsewhere, nodes
+from ebbtide.sql import nodes
 
 __all__ = ["Refusal"]
 
@@ -54,24 +54,32 @@ def _absent(what: str, hint: str | None = None) -> Refusal:
 # --- by the word: the parser -------------------------------------------------------------------
 
 CLAUSES = {
-    "CLUSTER BY": _absent("CLUSTER BY"),
-    "DISTRIBUTE BY": _absent("DISTRIBUTE BY"),
-    "SORT BY": _absent("SORT BY"),
+    "CLUSTER BY": _absent("CLUSTER BY", "leave it out"),
+    "DISTRIBUTE BY": _absent("DISTRIBUTE BY", "leave it out"),
+    "SORT BY": _absent("SORT BY", "leave it out"),
     "FETCH": _absent("FETCH", "write LIMIT {count}"),
-    "TABLESAMPLE": _absent("TABLESAMPLE"),
-    "LATERAL": _absent("LATERAL", elsewhere.ABSENT["UNNEST"]),
+    "TABLESAMPLE": _absent(
+        "TABLESAMPLE", "a part of the rows is a condition: WHERE PMOD(id, 10) = 0"
+    ),
+    "LATERAL": _absent(
+        "LATERAL",
+        "UNNEST(items) AS t (item) has a row for each item; QUALIFY ROW_NUMBER() OVER (PARTITION "
+        "BY k ORDER BY x DESC) <= 3 keeps the first of each group",
+    ),
     "PIVOT": _absent(
         "PIVOT", "list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')"
     ),
     "UNPIVOT": _absent("UNPIVOT"),
 }
+SPREAD = ("CLUSTER BY", "DISTRIBUTE BY", "SORT BY")
+REPARTITIONED = _absent("PARTITION BY here", "leave it out")
 AFTER_A_SOURCE = ("PIVOT", "UNPIVOT", "TABLESAMPLE")
 GROUPINGS = {"ALL": _absent("GROUP BY ALL", "list what to group by")}
 JOINS = {"NATURAL": _absent("NATURAL JOIN", "name the columns with USING")}
 _STATEMENTS = """
-    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE GRANT LIST LOAD MERGE PAUSE
-    PRINT REFRESH RESUME REVOKE ROLLBACK SET SUBSCRIBE TAIL TERMINATE TRUNCATE UNCACHE UPDATE USE
-    VACUUM
+    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE EXECUTE FLUSH GRANT LIST LOAD
+    MERGE PAUSE PRINT REFRESH RESUME REVOKE ROLLBACK SET SUBSCRIBE TAIL TERMINATE TRUNCATE UNCACHE
+    UPDATE USE VACUUM
 """
 STATEMENTS = tuple(_STATEMENTS.split())
 
@@ -86,7 +94,21 @@ INSTEAD_OF_STATEMENTS = {
     "SUBSCRIBE": "SELECT * FROM {rest}",
     "TAIL": "SELECT * FROM {rest}",
 }
-LEFT_OUT_STATEMENTS = ("ANALYZE", "BEGIN", "CACHE", "COMMIT", "REFRESH", "SET", "USE", "VACUUM")
+_LEFT_OUT = "ANALYZE BEGIN CACHE COMMIT FLUSH REFRESH SET USE VACUUM"
+LEFT_OUT_STATEMENTS = tuple(_LEFT_OUT.split())
+STATEMENT_ADVISED = _absent("the statement {name}", "{advice}")
+_STOPPED = "a run is stopped where it was started, run.stop(), and goes on when it is started again"
+ADVICE_FOR_STATEMENTS = {
+    "ALTER": "CREATE OR REPLACE declares a source again, while no run reads it",
+    "DELETE": "a row is deleted by an operation: engine.feed(name, rows, op='delete')",
+    "EXECUTE": "each INSERT INTO is a statement of its own; queries start together as a program",
+    "MERGE": "a table takes upserts by its key: engine.feed(name, rows)",
+    **dict.fromkeys(("PAUSE", "RESUME", "TERMINATE"), _STOPPED),
+    "UPDATE": "a row is corrected by an operation: engine.feed(name, rows, op='replace')",
+}
+SHOWN_ELSEWHERE = _absent("SHOW {name}", "write SHOW {instead}")
+SHOWN_AS = {"SOURCES": "STREAMS", "SINKS": "QUERIES", "TOPICS": "STREAMS", "JOBS": "QUERIES"}
+DROP_CASCADE = _absent("{name} in DROP", "leave it out")
 WITHIN = _absent(
     "WITHIN in a join",
     "bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL {length}",
@@ -94,17 +116,41 @@ WITHIN = _absent(
 MATCH_RECOGNIZE = _absent(
     "MATCH_RECOGNIZE", "join the stream with itself, and bound the times of its rows in ON"
 )
-JSON_ARROW = _absent("the operator ->", elsewhere.ABSENT["JSON_VALUE"])
-WINDOW_BEHIND_SOURCE = _absent(
-    "a window behind a source", "group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)"
+JSON_OTHERWISE = _absent(
+    "this clause of a function of JSON",
+    "what is missing or no JSON is NULL; COALESCE(JSON_VALUE(json, '$.a'), 'other') puts another "
+    "value in its place",
 )
+WINDOW_BEHIND_SOURCE = _absent("a window behind a source", "group by the window: GROUP BY {window}")
 DISTINCT_ON_AND_QUALIFY = _absent(
     "DISTINCT ON with QUALIFY", "put the query with QUALIFY in a subquery"
 )
+FRAME_OF_SESSIONS = _absent(
+    "a frame of a session", "SESSION(bids PARTITION BY bidder, at, 10 MINUTES) in FROM has sessions"
+)
 FRAME_OF_GROUPS = _absent("a frame of GROUPS", "a frame is of ROWS or of RANGE")
-LAMBDA = _absent("a lambda function")
+COMPUTED_KEY = _absent(
+    "a key that is computed, or a lambda function,",
+    "parentheses stand around a key, json -> (key); UNNEST has a row for each item of an array",
+)
 ARGUMENT_BY_NAME = _absent("an argument by name")
-OPTIMIZER_HINT = _absent("a hint")
+OPTIMIZER_HINT = _absent("a hint", "leave it out")
+UNNEST_IN_LIST = _absent(
+    "{name} beside another, or with GROUP BY,",
+    "UNNEST stands in FROM: FROM events CROSS JOIN UNNEST(items) AS t (item)",
+)
+LATERAL_VIEW = _absent(
+    "LATERAL VIEW of {name}", "CROSS JOIN UNNEST(items) WITH ORDINALITY AS t (item, place) is there"
+)
+UNNEST_JOIN = _refusal(
+    "unsupported-join",
+    "UNNEST is joined by CROSS JOIN, JOIN, or LEFT JOIN ... ON TRUE",
+    "LEFT JOIN {item} ON TRUE keeps rows without items, and WHERE has conditions",
+)
+WINDOW_ON_ITEMS = _absent(
+    "a window on UNNEST",
+    "the window stands on the stream: FROM events [RANGE 1 HOUR], UNNEST(items)",
+)
 LIMIT_ALL = _absent("LIMIT ALL", "leave it out")
 NAME_IN_TWO_PARTS = _absent("a name in two parts")
 COMMENT_IN_BRACES = _absent("a comment in braces", "a comment is written /* ... */ or -- ...")
@@ -157,6 +203,7 @@ KINDS = {
 NOT_DECLARED = {
     "SINK": _declared("CREATE SINK", "a sink is given where a query starts: start(sink=...)"),
     "FUNCTION": _declared("CREATE FUNCTION", "a view names an expression: SELECT ... AS name"),
+    "CLUSTER": _declared("CREATE CLUSTER", "a program runs where its engine is"),
     "INDEX": _declared("CREATE INDEX", "operators keep the indexes that they need"),
     "DATABASE": _declared("CREATE DATABASE", "names have one part"),
     "SCHEMA": _declared("CREATE SCHEMA", "names have one part"),
@@ -228,6 +275,9 @@ DECLARATION_CLAUSES = {
     "LIKE": _declared("LIKE", "the columns are listed"),
     "ON CONFLICT": _declared("ON CONFLICT", "the version of a key that is later in time holds"),
     "APPEND ONLY ON": _declared("APPEND ONLY ON", "an operation of a key has its time"),
+    "APPEND ONLY": _declared(
+        "APPEND ONLY", "a table has a version for each key; what only grows is a STREAM"
+    ),
 }
 DECLARED_BY_QUERY = _declared(
     "a stream or table made by a query",
@@ -284,12 +334,21 @@ TUPLE = _refusal("unsupported-syntax", "a tuple can only stand before IN")
 OUTER_COLUMN = _refusal(
     "correlated-subquery",
     '"{name}" is of a query around this one, and cannot be used here',
-    detail="a subquery can use columns of the query that it directly stands in, in WHERE",
+    detail="a subquery can use columns of the query that it directly stands in, in its WHERE and "
+    "in ON of its inner joins",
 )
 VALUE_OF_AGGREGATES = _refusal(
     "correlated-subquery",
     "this subquery depends on aggregates or subqueries of the query around it",
     hint="compute them in a query in FROM, and use their columns",
+)
+AS_OF = _absent(
+    "FOR SYSTEM_TIME AS OF without a join",
+    "it stands behind what a stream is joined to: s JOIN t FOR SYSTEM_TIME AS OF s.at ON ...",
+)
+AS_OF_JOIN = _absent("FOR SYSTEM_TIME AS OF in this kind of join", "write JOIN or LEFT JOIN")
+AS_OF_SEVERAL = _absent(
+    "FOR SYSTEM_TIME AS OF behind a join", "name the join in WITH, and join that with the table"
 )
 IN_OF_SEVERAL_COLUMNS = _refusal(
     "unsupported-subquery",
@@ -321,6 +380,6 @@ INTO_A_TABLE = _refusal(
 )
 RECURSIVE_STREAM = _refusal(
     "recursive-stream",
-    '"{name}" would be fed by a query that reads it',
-    "read from what feeds it",
+    '"{name}" is fed by a query that reads it, and names no time in which it grows',
+    "declare a time with PROGRESS FOR at AS at",
 )

@@ -12,7 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.sql import literals, nodes, refusals
 from ebbtide.sql.calls import CallParser
-from ebbtide.sql.spans import mark, marked
+from ebbtide.sql.spans import extent_of, mark, marked
 from ebbtide.sql.token_reader import located
 
 __all__ = ["ScalarParser"]
@@ -60,12 +60,13 @@ class ScalarParser(CallParser):
         TokenType.STAR: CallParser.PRIMARY_PARSERS[TokenType.STAR],
     }
     COLUMN_OPERATORS = {
-        key: CallParser.COLUMN_OPERATORS[key] for key in (TokenType.DOT, TokenType.DCOLON)
+        **{key: CallParser.COLUMN_OPERATORS[key] for key in (TokenType.DOT, TokenType.DCOLON)},
+        TokenType.ARROW: lambda self, this, key: self._json_part("JSON_GET", this, key),
+        TokenType.DARROW: lambda self, this, key: self._json_part("JSON_GET_TEXT", this, key),
     }
     RANGE_PARSERS = {
         TokenType.BETWEEN: lambda self, this: self._between(this),
         TokenType.IN: lambda self, this: self._in(this),
-        TokenType.ARROW: lambda self, this: self.refuse(refusals.JSON_ARROW, self.span(self._prev)),
         **{
             key: CallParser.RANGE_PARSERS[key]
             for key in (TokenType.IS, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE)
@@ -120,6 +121,19 @@ class ScalarParser(CallParser):
         if isinstance(node, exp.Concat):  # 'a' 'b' is one text
             return exp.Literal.string("".join(part.name for part in node.expressions))
         return node
+
+    def _json_part(self, name: str, this: exp.Expr, key: exp.Expr | None) -> exp.Expr:
+        """json -> key and json ->> key."""
+        negative = isinstance(key, exp.Neg) and isinstance(key.this, exp.Literal)
+        if key is None:
+            raise self.unexpected("a key")
+        if not (negative or isinstance(key, exp.Literal | exp.Column | exp.Paren)):
+            self.refuse(refusals.COMPUTED_KEY, extent_of(key, self.sql))
+        call = nodes.Call(this=name, expressions=[this, key])
+        first = marked(this)
+        start = self._prev.start if first is None else first[0]
+        mark(call, start, self._prev.end + 1)
+        return call
 
     def _positive(self) -> exp.Expr:
         return self.needed(self._parse_unary(), "an expression")

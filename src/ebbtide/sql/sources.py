@@ -1,11 +1,13 @@
 """What stands in FROM: sources, their windows, and the operators that make streams.
 
-source  ::=  item [ '[' window ']' ] [ [AS] alias [ (columns) ] ]
+source  ::=  item [ '[' window ']' ] [ FOR SYSTEM_TIME AS OF column ] [ [AS] alias [ (columns) ] ]
 item    ::=  name | ( query ) | ( source joins ) | VALUES ... | function ( ... )
           |  TABLE ( function ( ... ) )
+          |  [ LATERAL ] UNNEST ( array ) [ WITH ORDINALITY ]
           |  ISTREAM ( query ) | DSTREAM ( query ) | RSTREAM ( query EVERY duration )
 window  ::=  spec [ ON name ]
 spec    ::=  [ PARTITION BY names ] NAME amounts, by the syntax that a window declares
+          |  VALID [ FROM expression ] [ TO expression ]
 """
 
 from collections.abc import Collection, Iterator
@@ -17,7 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ebbtide.algebra.window import WINDOWS, Syntax, Unit
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
-from ebbtide.sql.elsewhere import ABSENT
+from ebbtide.sql.elsewhere import ABSENT, INSTEAD
 from ebbtide.sql.scalars import ScalarParser
 from ebbtide.sql.spans import mark
 from ebbtide.sql.token_reader import located
@@ -74,6 +76,10 @@ class SourceParser(ScalarParser):
         source = self._item()
         if self._match(TokenType.L_BRACKET):
             source = self._windowed(source)
+        if self.take("FOR", "SYSTEM_TIME", "AS", "OF"):
+            at = self.needed(self._parse_column(), "a time of what it is joined to")
+            source = nodes.AsOf(this=source, at=at)
+            mark(source, first.start, self._prev.end + 1)
         if self._curr.token_type in _AFTER_A_SOURCE:
             self.refuse(_AFTER_A_SOURCE[self._curr.token_type])
         if not source.args.get("alias") and not isinstance(source, nodes.Joined):
@@ -114,8 +120,12 @@ class SourceParser(ScalarParser):
             values = self._parse_derived_table_values()
             if values is not None:
                 return values
-        if self._match(TokenType.LATERAL, advance=False):
-            self.refuse(refusals.CLAUSES["LATERAL"])
+        lateral = self._match(TokenType.LATERAL)
+        unnest = self._unnest()
+        if unnest is not None:
+            return unnest
+        if lateral:
+            self.refuse(refusals.CLAUSES["LATERAL"], self.span(first))
         operator = self._stream_operator() or self._table_function()
         if operator is not None:
             return operator
@@ -130,15 +140,30 @@ class SourceParser(ScalarParser):
         mark(table, first.start, self._prev.end + 1)
         return table
 
+    def _called(self, name: Token) -> tuple[str, Span]:
+        """What stands in the parentheses of a call in FROM, and where the call stands."""
+        depth, start = 0, self._curr.end + 1
+        while self._curr:
+            depth += (self._curr.text == "(") - (self._curr.text == ")")
+            self._advance()
+            if depth == 0:
+                break
+        return self.sql[start : self._prev.start], self.span(name, self._prev)
+
     def _unknown_function(self, name: Token) -> ParseError:
+        message = f'there is no table function "{name.text}"'
+        instead = INSTEAD.get((name.text.upper(), 1))
+        if instead is not None and instead.startswith("UNNEST("):
+            inner, span = self._called(name)
+            hint = f"write {instead.format(inner)}"
+            return self.fault("unknown-table-function", message, span, hint=hint)
         known = ABSENT.get(name.text.upper())
         if known is not None:
-            message = f'there is no table function "{name.text}"'
             return self.fault("unknown-table-function", message, self.span(name), hint=known)
         near = get_close_matches(name.text.upper(), (*_FUNCTIONS, *_STREAM_OPERATORS), 1)
         return self.fault(
             "unknown-table-function",
-            f'there is no table function "{name.text}"',
+            message,
             self.span(name),
             detail=f"there are {', '.join(_FUNCTIONS)}, ISTREAM, DSTREAM and RSTREAM",
             hint=f"write {near[0]}" if near else None,
@@ -160,6 +185,21 @@ class SourceParser(ScalarParser):
                 inner = nodes.Joined(this=source, joins=joins)
         self.need_token(TokenType.R_PAREN, ")")
         return inner
+
+    @located
+    def _unnest(self) -> exp.Expr | None:
+        if self._next.token_type is not TokenType.L_PAREN:
+            return None
+        if not self._match_texts(("UNNEST", "EXPLODE")):
+            return None
+        self._advance()
+        array = self.needed(self._parse_disjunction(), "an array")
+        self.need_token(TokenType.R_PAREN, ")")
+        place = None
+        if self._match(TokenType.WITH, advance=False) and self._next.text.upper() == "ORDINALITY":
+            self._advance(2)
+            place = True
+        return nodes.Unnest(this=array, place=place)
 
     # --- operators that make streams ------------------------------------------------------------
 
@@ -214,16 +254,18 @@ class SourceParser(ScalarParser):
         names, lengths = self._partition_and_time(), []
         while self._match(TokenType.COMMA):
             lengths.append(self.duration(name))
+        if self.take("OFFSET"):
+            lengths.append(self.duration("OFFSET"))
         self.need_token(TokenType.R_PAREN, ")")
         match name, names, lengths:
-            case "TUMBLE", [on], [size]:
-                return nodes.Tumble(this=source, on=on, size=size)
-            case "HOP", [on], [slide, size]:
-                return nodes.Hop(this=source, on=on, slide=slide, size=size)
+            case "TUMBLE", [on], [size, *offset] if len(offset) < 2:
+                return nodes.Tumble(this=source, on=on, size=size, **_moved(offset))
+            case "HOP", [on], [slide, size, *offset] if len(offset) < 2:
+                return nodes.Hop(this=source, on=on, slide=slide, size=size, **_moved(offset))
             case "SESSION", [*partition, on], [gap]:
                 return nodes.Session(this=source, on=on, gap=gap, partition_by=partition or None)
-            case "CUMULATE", [on], [step, size]:
-                return nodes.Cumulate(this=source, on=on, step=step, size=size)
+            case "CUMULATE", [on], [step, size, *offset] if len(offset) < 2:
+                return nodes.Cumulate(this=source, on=on, step=step, size=size, **_moved(offset))
             case _:
                 raise self.fault(
                     "wrong-arguments",
@@ -275,6 +317,8 @@ class SourceParser(ScalarParser):
         return nodes.Windowed(this=source, window=window)
 
     def _window(self) -> nodes.WindowNode:
+        if self.take("VALID"):
+            return self._valid()
         partition = self.identifiers("a column") if self._match(TokenType.PARTITION_BY) else None
         for kind in WINDOWS.values():
             syntax = kind.syntax
@@ -288,6 +332,17 @@ class SourceParser(ScalarParser):
             raise self.unexpected("BY")
         raise self._unknown_window()
 
+    def _valid(self) -> nodes.WindowNode:
+        """VALID FROM a TO b, of which either may be left out, but not both."""
+        first = last = None
+        if self._match(TokenType.FROM):
+            first = self.needed(self._parse_disjunction(), "the time at which a row begins")
+        if self.take("TO"):
+            last = self.needed(self._parse_disjunction(), "the time at which a row ends")
+        if first is None and last is None:
+            raise self.unexpected("FROM or TO")
+        return nodes.WindowNode(this="VALID", valid_from=first, valid_to=last)
+
     def _amounts(self, syntax: Syntax) -> Iterator[nodes.Duration | int]:
         for amount in syntax.amounts:
             if not amount.word or self.take(amount.word):
@@ -297,13 +352,19 @@ class SourceParser(ScalarParser):
     def _unknown_window(self) -> ParseError:
         if not self._curr:
             return self.unexpected("a window")
-        near = get_close_matches(self._curr.text.upper(), (*WINDOWS, "PARTITION"), 1)
+        known = (_shown(kind.syntax) for kind in WINDOWS.values())
+        near = get_close_matches(self._curr.text.upper(), (*WINDOWS, "PARTITION", "VALID"), 1)
         return self.fault(
             "unknown-window",
             f'there is no window "{self._found()}"',
-            detail=f"the windows are {', '.join(_shown(k.syntax) for k in WINDOWS.values())}",
+            detail=f"the windows are {', '.join(known)}, VALID [FROM a] [TO b]",
             hint=f"write {near[0]}" if near else None,
         )
+
+
+def _moved(offset: list[nodes.Duration]) -> dict[str, nodes.Duration]:
+    """The offset of a function, if it has one."""
+    return {"offset": offset[0]} if offset else {}
 
 
 def _shown(syntax: Syntax) -> str:

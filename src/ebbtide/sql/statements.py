@@ -4,18 +4,21 @@ from typing import NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ebbtide.algebra.quarantine import OnError
+from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.sql import refusals
-from ebbtide.sql.declarations import DeclarationParser
+from ebbtide.sql.output_options import OutputParser
 from ebbtide.sql.syntax import Drop, Emit, EntryKind, Explain, InsertInto, Query, Show, Statement
 
 __all__ = ["StatementParser"]
 
+_DESCRIBED = ("TABLE", "STREAM", "VIEW", "EXTENDED", "FORMATTED")
 _STATEMENTS = "CREATE, INSERT INTO, SELECT, WITH, EXPLAIN, SHOW or DROP"
 
 _DECLARED = (EntryKind.STREAM, EntryKind.TABLE, EntryKind.VIEW)
 
 
-class StatementParser(DeclarationParser):
+class StatementParser(OutputParser):
     """Reads statements."""
 
     def statement(self) -> Statement:
@@ -41,14 +44,18 @@ class StatementParser(DeclarationParser):
         if self.take("INSERT"):
             return self._insert(first)
         if self.take("EXPLAIN"):
-            json = self.take("JSON")
-            return Explain(self._query(), json, self.span(first, self._prev))
+            verbose = self.take("VERBOSE")
+            json = not verbose and self.take("JSON")
+            return Explain(self._query(), json, verbose, self.span(first, self._prev))
         if self.take("SHOW"):
             return Show(self._kind(plural=True), self.span(first, self._prev))
         if self.take("DROP"):
             kind = self._kind(plural=False)
             if_exists = self.take("IF", "EXISTS")
             name = self.name(f"the name of a {kind.value.lower()}")
+            self.take("RESTRICT")
+            if self.at("CASCADE"):
+                self.refuse(refusals.DROP_CASCADE, self.span(), name="CASCADE")
             return Drop(kind, name, if_exists, self.span(first, self._prev))
         if self._match_texts(refusals.STATEMENTS, advance=False):
             self._refuse_statement(first.text.upper())
@@ -63,6 +70,11 @@ class StatementParser(DeclarationParser):
         self._advance()
         self.take("TO")
         known = refusals.INSTEAD_OF_STATEMENTS.get(name)
+        while name in ("DESC", "DESCRIBE") and self._match_texts(_DESCRIBED):
+            pass
+        if name in refusals.ADVICE_FOR_STATEMENTS:
+            advice = refusals.ADVICE_FOR_STATEMENTS[name]
+            self.refuse(refusals.STATEMENT_ADVISED, whole, name=name, advice=advice)
         if known is not None and self._curr:
             rest = self.sql[self._curr.start : whole.end]
             written = known.format(rest=rest)
@@ -72,14 +84,19 @@ class StatementParser(DeclarationParser):
     def _query(self) -> Query:
         first = self._curr
         body = self.query()
-        emit, allowed = None, False
+        emit, allowed, on_error, output = None, False, None, AS_EMITTED
         while True:
             if self.at("EMIT"):
                 emit = self._emit(emit)
             elif self.at("ALLOW"):
                 allowed = self._allow(allowed)
+            elif self.at("ON"):
+                on_error = self._on_error(on_error)
+            elif self.at_output():
+                output = self.output(output)
             else:
-                return Query(body, emit, allowed, self.span(first, self._prev))
+                span = self.span(first, self._prev)
+                return Query(body, emit, allowed, on_error, output, span)
 
     def _emit(self, before: Emit | None) -> Emit:
         first = self._curr
@@ -101,10 +118,25 @@ class StatementParser(DeclarationParser):
             raise self.twice("ALLOW UNBOUNDED STATE", first)
         return True
 
+    def _on_error(self, before: OnError | None) -> OnError:
+        first = self._curr
+        self._advance()
+        self.need("ERROR")
+        for on_error in OnError:
+            if self.take(on_error.value):
+                if before is not None:
+                    raise self.twice("ON ERROR", first)
+                return on_error
+        raise self.unexpected("QUARANTINE or FAIL")
+
     def _kind(self, plural: bool) -> EntryKind:
         words = {f"{kind.value}S" if plural else kind.value: kind for kind in _DECLARED}
         if plural:
             words["QUERIES"] = EntryKind.QUERY
+            elsewhere = refusals.SHOWN_AS.get(self._curr.text.upper()) if self._curr else None
+            if elsewhere is not None:
+                span, named = self.span(self._prev, self._curr), self._curr.text.upper()
+                self.refuse(refusals.SHOWN_ELSEWHERE, span, name=named, instead=elsewhere)
         for word, kind in words.items():
             if self.take(word) or (kind is EntryKind.VIEW and self.take("MATERIALIZED", word)):
                 return kind

@@ -17,6 +17,8 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from ebbtide.algebra.emission import Emit
+from ebbtide.algebra.quarantine import OnError
+from ebbtide.core.codec.encoding import OutputForm
 from ebbtide.core.declaration import Late
 from ebbtide.core.types import Type
 from ebbtide.errors import Span
@@ -69,6 +71,7 @@ class ColumnDefinition:
     nullable: bool
     comment: str | None
     span: Span = field(compare=False, repr=False)
+    arrival: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +104,14 @@ class EntryKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query and how it is emitted; `emit` None leaves that to the default."""
+    """A query, how it is emitted, what fails it and how its changes are written; None leaves that
+    to the default."""
 
     body: exp.Expr
     emit: Emit | None
     allow_unbounded_state: bool
+    on_error: OnError | None
+    output: OutputForm
     span: Span = field(compare=False, repr=False)
 
 
@@ -120,6 +126,8 @@ class CreateStream:
     files: FilesClause | None
     op: Name | None
     append_only: bool
+    lifetime: Period | Name | None
+    archive: Period | None
     retain: Period | None
     late: Late | None
     idle_after: Period | None
@@ -141,7 +149,8 @@ class CreateTable:
     time: Name | None
     op: Name | None
     sequence: Name | None
-    lifetime: Period | None
+    lifetime: Period | Name | None
+    encoding: Name | None
     retain: Period | None
     late: Late | None
     idle_after: Period | None
@@ -153,11 +162,13 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class CreateView:
-    """CREATE VIEW name (columns, PROGRESS FOR progress) AS body; None where nothing is declared."""
+    """CREATE VIEW name (columns, PROGRESS FOR progress) KEEP CHANGES keep AS body; None where
+    nothing is declared."""
 
     name: Name
     columns: tuple[Name, ...] | None
     progress: tuple[Name, ...] | None
+    keep: Period | None
     body: exp.Expr
     or_replace: bool
     if_not_exists: bool
@@ -176,10 +187,11 @@ class InsertInto:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """EXPLAIN query, or EXPLAIN JSON query."""
+    """EXPLAIN query, EXPLAIN VERBOSE query, or EXPLAIN JSON query."""
 
     query: Query
     json: bool
+    verbose: bool
     span: Span = field(compare=False, repr=False)
 
 

@@ -119,7 +119,9 @@ class Reader(SparkParser):
         emit = self._match_text_seq("EMIT") and (
             self._match_texts(("CHANGES", "FINAL")) or self._match_text_seq("ON", "WINDOW", "CLOSE")
         )
-        if emit or self._match_text_seq("ALLOW", "UNBOUNDED", "STATE"):
+        on_error = not emit and self._match_text_seq("ON", "ERROR")
+        on_error = on_error and self._match_texts(("QUARANTINE", "FAIL"))
+        if emit or on_error or self._match_text_seq("ALLOW", "UNBOUNDED", "STATE"):
             span = self.span(first, self._prev)
             return self.fault(
                 "misplaced-emit",

@@ -12,7 +12,7 @@ from ebbtide.sql import refusals
 
 __all__ = ["CLAUSES", "KEYWORDS"]
 
-_OPERATORS = "/*+ == :: || >= <= <> != <=> -> =>"
+_OPERATORS = "/*+ == :: || >= <= <> != <=> -> ->> =>"
 
 _QUERY = """
     ALL AND ANTI AS ASC BETWEEN CASE CROSS CUBE DESC DISTINCT DIV ELSE END ESCAPE EXCEPT EXISTS

@@ -11,7 +11,7 @@ It deliberately knows no operator: what a row means, and by which rule it goes, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from ebbtide.state.hashing import key_hash
 from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.search import (
+    HASH,
     Bound,
     SegmentRows,
     greatest,
@@ -92,6 +93,12 @@ class SweepArea:
     def restore(layout: Layout, described: Iterable[list[Any]], scope: WriteScope) -> SweepArea:
         """The area that ``describe`` described."""
         return SweepArea(layout, scope, tuple(Segment.restore(values) for values in described))
+
+    def contents(self) -> Iterator[tuple[Segment, Any]]:
+        """Every segment with all the changes that are stored in it, whatever a rule says."""
+        for segment in self.segments:
+            stored = pa.Table.from_batches([self._read(segment)])
+            yield segment, stored.drop_columns([HASH.name])
 
     def hash(self, changes: Any) -> Hashes:
         """The hashes of the keys of changes that have the area's schema."""
@@ -184,6 +191,9 @@ class SweepArea:
             segments=tuple(s for s in self.segments if s not in gone),
             expired=self.expired + sum(segment.rows for segment in passed),
         )
+        unsettled = tuple(s for s in kept.segments if self.scope.is_unsettled(s.name))
+        if unsettled:
+            return kept._merge([unsettled], keep)
         groups = merges(
             kept.segments,
             self.layout.newest,
@@ -192,6 +202,11 @@ class SweepArea:
             folding=self.layout.endless is not Endless.KEPT,
         )
         return kept._merge(groups, keep)
+
+    def settled(self) -> SweepArea:
+        """The area, of which no segment is staged any more."""
+        unsettled = tuple(s for s in self.segments if self.scope.is_unsettled(s.name))
+        return self._merge([unsettled], ALWAYS) if unsettled else self
 
     def compact(self, keep: Keep = ALWAYS) -> SweepArea:
         """The area with one segment for every bucket of time, and all that cancels gone."""

@@ -23,7 +23,7 @@ _TOP = np.uint64(1) << np.uint64(63)
 
 def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
     """The permutation that sorts by ``major``, then by ``minor``; equal pairs stay in place."""
-    if len(major) < 2:
+    if _in_order(major, minor):
         return np.arange(len(major), dtype=np.int64)
     packed = _packed(major, minor)
     if packed is None:
@@ -36,6 +36,13 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
         if packed is None:
             packed = _packed(numbers, _dense(minor).view(np.int64))
     return np.lexsort((minor, major)) if packed is None else packed
+
+
+def _in_order(major: Hashes | Ints, minor: Ints) -> bool:
+    """Whether nothing is to be done."""
+    if (major[1:] < major[:-1]).any():
+        return False
+    return not ((minor[1:] < minor[:-1]) & (major[1:] == major[:-1])).any()
 
 
 def _drawn_in(times: Ints) -> Ints:

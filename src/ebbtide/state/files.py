@@ -1,14 +1,20 @@
 """Files of ours: nobody else can read them, and only what is provably ours is removed.
 
-Law: directories are made for their owner alone, and so are files; nothing is removed through a
+Law: after ``replace`` a file has the new content, and after a crash at any point the old one or the
+new one, never a part; what was replaced durably before is there before what is replaced after, and
+so are the directories that it lies in.
+Directories are made for their owner alone, and so are files; nothing is removed through a
 symbolic link below a directory of ours; whatever the file system answers becomes an error that
 names the file, except that a file is not there.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import stat
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -18,7 +24,11 @@ from ebbtide.errors import StateError
 
 _DIRECTORY = 0o700
 _FILE = 0o600
+_UNFINISHED = re.compile(r"\.?[0-9a-f]{32}\.tmp")
 _NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_SYNCED: set[str] = set()
+"""Directories whose names this process knows to be durable."""
 
 
 def digest(content: Any) -> str:
@@ -27,18 +37,26 @@ def digest(content: Any) -> str:
 
 
 def make_directory(path: str) -> None:
-    """Makes a directory, and those above it that are not there, for their owner alone."""
+    """Makes a directory, and those above it that are not there, for their owner alone; durably.
+
+    One that is there may be what a process has left that ended before it was durable.
+    """
     with usable(path):
-        if os.path.isdir(path):
+        there = os.path.isdir(path)
+        if there and path in _SYNCED:
             return
         above = os.path.dirname(path)
-        if above and above != path:
-            make_directory(above)
-        try:
-            os.mkdir(path, _DIRECTORY)
-        except FileExistsError:
-            if not os.path.isdir(path):  # else another process was faster
-                raise
+        if not there:
+            if above and above != path:
+                make_directory(above)
+            try:
+                os.mkdir(path, _DIRECTORY)
+            except FileExistsError:
+                if not os.path.isdir(path):  # else another process was faster
+                    raise
+        with suppress(PermissionError):  # whoever may not read there cannot sync it
+            sync_directory(above or ".")
+        _SYNCED.add(path)
 
 
 def created(path: str) -> IO[bytes]:
@@ -46,6 +64,46 @@ def created(path: str) -> IO[bytes]:
     with usable(path):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
         return os.fdopen(handle, "wb")
+
+
+def replace(path: str, content: Any, sync: bool = True, names: bool = True) -> None:
+    """Writes a file under another name, syncs it, renames it, and syncs its directory.
+
+    Without ``names`` whoever has written several files syncs their directory once; what is read
+    only while the machine is up needs no ``sync`` at all.
+    """
+    directory = os.path.dirname(path)
+    make_directory(directory)
+    temporary = f"{directory}/.{uuid.uuid4().hex}.tmp"
+    try:
+        with usable(path), created(temporary) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        with usable(path):
+            os.replace(temporary, path)
+    except (StateError, FileNotFoundError):
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    if sync and names:
+        with usable(directory):
+            sync_directory(directory)
+
+
+def sync_directory(path: str) -> None:
+    """Makes the names in a directory durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a name is that of a file that was never renamed."""
+    return _UNFINISHED.fullmatch(name) is not None
 
 
 def opened_for_update(path: str) -> IO[bytes]:
@@ -132,6 +190,13 @@ def usable(path: str) -> Iterator[None]:
 
 def unusable(path: str, error: OSError) -> StateError:
     """The error of a file or directory that is something else, or cannot be used."""
+    if error.errno in _FULL:
+        return StateError(
+            "disk-full",
+            f'there is no room for "{path}"',
+            detail=os.strerror(error.errno),
+            hint="make room there and try again: nothing that was there before has changed",
+        )
     return StateError(
         "unusable-file",
         f'"{path}" cannot be used',
@@ -145,7 +210,7 @@ def _check_regular(handle: int) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(21, "")
     if not stat.S_ISREG(mode):
-        raise OSError("it is no regular file")
+        raise OSError("it is not a regular file")
 
 
 def _listed(directory: str) -> list[tuple[str, bool]]:

@@ -6,6 +6,7 @@ again writes the same file.  The hash of the content is the checksum that its de
 is verified when a process first opens a file that it has not just written itself, and a file that
 is missing or does not match is named and never used.
 
+With ``sync`` a local file is durable when it is written, and its name after ``sync_names``.
 Local files are memory-mapped, so reading costs what is looked at.
 """
 
@@ -24,11 +25,18 @@ from pyarrow import fs
 
 from ebbtide.core.file_name import file_name
 from ebbtide.errors import StateError
-from ebbtide.state.files import created, digest, make_directory, regular_files, remove
+from ebbtide.state.files import (
+    digest,
+    make_directory,
+    regular_files,
+    remove,
+    replace,
+    sync_directory,
+    unusable,
+    usable,
+)
 from ebbtide.state.open_files import Key, Opened, OpenedFiles, Prepare, identity
 
-TEMPORARY = ".tmp"
-_UNFINISHED = re.compile(rf"[0-9a-f]{{32}}\{TEMPORARY}")
 _SEGMENT = re.compile(r"(.+)-(\d+)-(\d+)-[0-9a-f]{32}", re.DOTALL)
 _OPEN_FILES = 1024
 _OPEN_BYTES = 1 << 28
@@ -93,22 +101,24 @@ class DirectoryStore:
         content = _serialised(batch)
         checksum = digest(content)
         name = f"{label}-{checksum}"
-        temporary = f"{self.root}/{uuid.uuid4().hex}{TEMPORARY}"
-        self._write(temporary, content)
-        self.filesystem.move(temporary, f"{self.root}/{name}")
+        self._write(name, content)
         _OPENED.trust(self._key(name))
         return File(name, checksum, content.size)
 
-    def _write(self, path: str, content: Any) -> None:
-        if not self.is_local:
-            with self.filesystem.open_output_stream(path) as stream:
-                stream.write(content)
+    def _write(self, name: str, content: Any) -> None:
+        if self.is_local:
+            replace(f"{self.root}/{name}", content, sync=self.sync, names=False)
             return
-        with created(path) as file:
-            file.write(content)
-            if self.sync:
-                file.flush()
-                os.fsync(file.fileno())
+        temporary = f"{self.root}/.{uuid.uuid4().hex}.tmp"
+        with self.filesystem.open_output_stream(temporary) as stream:
+            stream.write(content)
+        self.filesystem.move(temporary, f"{self.root}/{name}")
+
+    def sync_names(self) -> None:
+        """Makes durable that the files are there which were written; each of them is already."""
+        if self.sync and self.is_local:
+            with usable(self.root):
+                sync_directory(self.root)
 
     def read(self, file: File, prepare: Prepare = identity) -> Any:
         key = self._key(file.name)
@@ -134,7 +144,7 @@ class DirectoryStore:
         except FileNotFoundError as error:
             raise missing(file.name) from error
         except OSError as error:
-            raise damaged(file.name, str(error)) from error
+            raise unusable(path, error) from error
 
     def forget(self, name: str) -> None:
         _OPENED.drop(self._key(name))
@@ -196,6 +206,41 @@ class MemoryStore:
             self.batches.pop(name, None)
 
 
+class StagedStore:
+    """Batches in this process, over a store that has the others.
+
+    Once it ``settles``, what it has staged is to be written anew, and then into the store below.
+    """
+
+    def __init__(self, below: SegmentStore) -> None:
+        self.below = below
+        self.staged: dict[str, Opened] = {}
+        self.settles = False
+        self.count = 0
+
+    def write(self, label: str, batch: Any) -> File:
+        if self.settles:
+            return self.below.write(label, batch)
+        self.count += 1
+        name = f"{label}-staged{self.count}"
+        self.staged[name] = Opened(batch)
+        return File(name, "", batch.nbytes)
+
+    def read(self, file: File, prepare: Prepare = identity) -> Any:
+        found = self.staged.get(file.name)
+        return self.below.read(file, prepare) if found is None else found.prepared(prepare)
+
+    def forget(self, name: str) -> None:
+        if self.staged.pop(name, None) is None:
+            self.below.forget(name)
+
+    def names(self) -> set[str]:
+        return self.below.names() | self.staged.keys()
+
+    def delete(self, names: Iterable[str]) -> None:
+        self.below.delete(name for name in names if self.staged.pop(name, None) is None)
+
+
 @dataclass(frozen=True, slots=True)
 class WriteScope:
     """Where a step writes the segments of one operator and shard, and under which names."""
@@ -204,6 +249,11 @@ class WriteScope:
     operator: str = "operator"
     shard: int = 0
     version: int = 0
+
+    def is_unsettled(self, name: str) -> bool:
+        """Whether a segment is only staged, and has to be written now."""
+        store = self.store
+        return isinstance(store, StagedStore) and store.settles and name in store.staged
 
     @property
     def label(self) -> str:
@@ -229,11 +279,6 @@ def segment_name(name: str) -> SegmentName | None:
     """The parts of a segment's name; None if no step would have made it."""
     found = _SEGMENT.fullmatch(name)
     return SegmentName(found[1], int(found[2]), int(found[3])) if found else None
-
-
-def is_unfinished(name: str) -> bool:
-    """Whether a name is that of a segment that was never renamed."""
-    return _UNFINISHED.fullmatch(name) is not None
 
 
 def missing(name: str) -> StateError:

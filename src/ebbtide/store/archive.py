@@ -17,12 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ebbtide.errors import StateError
-from ebbtide.state.files import content_of, created, digest, make_directory, remove, usable
-from ebbtide.store.files import unfinished
+from ebbtide.state.files import content_of, digest, remove, usable
+from ebbtide.store.files import replace
 from ebbtide.store.manifest import Manifest
 
 _NAME = re.compile(r"\d+-(\d+)-([0-9a-f]{32})\.parquet")
 _MOST = 100_000
+_GROUP = 1 << 16
+"""The rows of a row group: whoever asks for some times reads the groups that have them."""
+
 _VERIFIED: OrderedDict[tuple[Any, ...], None] = OrderedDict()
 
 
@@ -33,18 +36,15 @@ class Archive:
     root: str
 
     def write(self, kind: str, shard: int, version: int, table: Any) -> str:
-        """Writes a table and gives the path of its file below the root; ``kind`` is a directory."""
+        """Writes a table and gives the path of its file below the root; ``kind`` is a directory.
+
+        A part of several steps has the first of them in the place of the shard.
+        """
         buffer = pa.BufferOutputStream()
-        pq.write_table(table, buffer, compression="snappy")
-        content = buffer.getvalue()
+        pq.write_table(table, buffer, compression="snappy", row_group_size=_GROUP)
+        content = memoryview(buffer.getvalue())
         name = f"{shard}-{version}-{digest(content)}.parquet"
-        directory = f"{self.root}/{kind}"
-        make_directory(directory)
-        temporary = unfinished(directory)
-        with created(temporary) as file:
-            file.write(content)
-        with usable(f"{directory}/{name}"):
-            os.replace(temporary, f"{directory}/{name}")
+        replace(f"{self.root}/{kind}/{name}", content)
         return f"{kind}/{name}"
 
     def content(self, file: str) -> bytes:
@@ -57,6 +57,25 @@ class Archive:
         if name is None or digest(content) != name[2]:
             raise damaged_output(self.root, file, "its checksum does not match")
         return content
+
+    def table(self, file: str, filters: Any = None) -> Any:
+        """The rows of a file, verified; those for which ``filters`` hold."""
+        content = self.content(file)
+        try:
+            source = pa.BufferReader(content)
+            if filters is None:
+                return pq.ParquetFile(source).read()
+            return pq.read_table(source, filters=filters, partitioning=None)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise damaged_output(self.root, file, str(error).splitlines()[0]) from error
+
+    def size(self, file: str) -> int:
+        """The bytes of a file."""
+        try:
+            with usable(self.path(file)):
+                return os.stat(self.path(file)).st_size
+        except FileNotFoundError as error:
+            raise missing_output(self.root, file) from error
 
     def verify(self, file: str) -> str:
         """The path of a file, for those who read it themselves; verified once in a process."""
@@ -82,7 +101,7 @@ class Archive:
 
 
 def step_of(name: str) -> int | None:
-    """The step that has written a file of the archive; None if no step would have made its name."""
+    """The step of a file of the archive, or the last of several; None if its name is no such."""
     found = _NAME.fullmatch(name)
     return int(found[1]) if found else None
 

@@ -1,8 +1,8 @@
 """The clock of a query: one reading for each step.
 
 Law: a step that is repeated after a crash sees the reading of its first try, for the reading is on
-disk before the step begins, with its checksum.  Queries whose sources say nothing about a clock
-read none.
+disk before the step begins, with its checksum.  Programs on streams read one in every step; those
+that are fed by hand only if a source says something about a clock.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ebbtide.core.declaration import Declaration
+from ebbtide.core.declaration import Declaration, arrivals_of
 from ebbtide.core.time import Instant
 from ebbtide.errors import StateError
 from ebbtide.state.files import regular_files, remove
@@ -31,7 +31,10 @@ def system_clock() -> Instant:
 
 def follows_clock(declarations: Iterable[Declaration]) -> bool:
     """Whether some source is compared with a clock."""
-    return any(d.not_beyond_us is not None or d.idle_after_us is not None for d in declarations)
+    return any(
+        d.not_beyond_us is not None or d.idle_after_us is not None or arrivals_of(d)
+        for d in declarations
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,9 @@ takes a part of the log, from where the step before it ended.
 Each addition ends with a line that proves it and all before it, and a file beside the log says how
 far it has come: rows that are changed, exchanged or cut off are told.  An addition counts from when
 that file has it, so what a crash has left of one does not.
+
+What no program needs any more is cut off at the beginning; positions stay what they were.  A first
+line then says where the log begins, and proves it.
 """
 
 from __future__ import annotations
@@ -15,16 +18,24 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
-from ebbtide.core.admission import allowed_ops
+from ebbtide.core.admission import allowed_ops, default_op, read_op
+from ebbtide.core.codec.debezium import enveloped_row
 from ebbtide.core.decimals import fit
-from ebbtide.core.declaration import Declaration
+from ebbtide.core.declaration import (
+    Declaration,
+    TableDeclaration,
+    arrivals_of,
+    given_schema,
+)
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import Instant, instant
+from ebbtide.core.time import Instant, instant, is_in_calendar
 from ebbtide.core.types import (
     ArrayType,
     DateType,
@@ -39,13 +50,14 @@ from ebbtide.core.types import (
 from ebbtide.core.values import Row, Value, normalise
 from ebbtide.errors import QueryError, StateError
 from ebbtide.sql.catalog import near
-from ebbtide.state.files import content_of, digest, make_directory, opened_for_update
-from ebbtide.store.files import read_sealed, replace, sealed
+from ebbtide.state.files import content_of, digest, make_directory, opened_for_update, usable
+from ebbtide.store.files import read_sealed, replace, sealed, unsealed
 
 Fed: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
 _END = re.compile(rb'(?m)^\{"end": "([0-9a-f]{32})"\}\n')
 _END_BYTES = 44
+_FIRST_LINE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,11 @@ class FedRow:
     op: str
     values: Row
     malformed: str | None = None
+
+    def widened(self, width: int) -> FedRow:
+        """The row with NULLs in columns that were added since it was fed."""
+        missing = (None,) * (width - len(self.values))
+        return replace_fields(self, values=self.values + missing) if missing else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +90,18 @@ class _Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class _Beginning:
+    """Where a log begins: the place up to which it was cut, and the bytes that say so."""
+
+    mark: _Mark = _Mark()
+    room: int = 0
+
+    def place(self, position: int) -> int:
+        """The place in the file of a position."""
+        return position - self.mark.size + self.room
+
+
+@dataclass(frozen=True, slots=True)
 class FeedLog:
     """The log of one source: a file to which lines are added, below the engine's directory.
 
@@ -87,16 +116,74 @@ class FeedLog:
         if not lines:
             return
         make_directory(os.path.dirname(self.path))
-        with opened_for_update(self.path) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with usable(self.path), self._locked() as file:
             before = self._last()
             after = _after(before, lines)
-            file.truncate(before.size)
-            file.seek(before.size)
+            place = self._beginning().place(before.size)
+            file.truncate(place)
+            file.seek(place)
             file.write(lines + _end_line(after.link))
             file.flush()
             os.fsync(file.fileno())
             replace(self._mark_path, sealed({"size": after.size, "link": after.link}))
+
+    @contextmanager
+    def _locked(self) -> Iterator[IO[bytes]]:
+        """The file, which nobody else changes meanwhile."""
+        while True:
+            with opened_for_update(self.path) as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                # Whoever had the lock may have put another file in its place.
+                if os.fstat(file.fileno()).st_ino == os.stat(self.path).st_ino:
+                    yield file
+                    return
+
+    @property
+    def first(self) -> int:
+        """The first position that there still is."""
+        return self._beginning().mark.size
+
+    @property
+    def end(self) -> int:
+        """The position at which the last addition ends."""
+        return self._last().size
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever fed."""
+        return not self.first and not self.read(0)[0]
+
+    def cut(self, position: int) -> None:
+        """Removes what lies before the end of an addition; what comes after stays where it is."""
+        with self._locked():
+            if position <= self.first:
+                return
+            link, beginning = self._tail(position), self._beginning()
+            rest = content_of(self.path, beginning.place(position))
+            replace(self.path, sealed({"cut": position, "link": link}).encode() + rest)
+
+    def copied_to(self, path: str) -> None:
+        """Copies all additions so far, and what proves them; rows may be fed meanwhile."""
+        with self._locked():
+            last = self._last()
+            content = content_of(self.path, 0, self._beginning().place(last.size))
+        copy = FeedLog(path)
+        replace(path, content)
+        replace(copy._mark_path, sealed({"size": last.size, "link": last.link}))
+
+    def _beginning(self) -> _Beginning:
+        """Where the log begins."""
+        try:
+            line, found, _ = content_of(self.path, 0, _FIRST_LINE).partition(b"\n")
+        except FileNotFoundError:
+            return _Beginning()
+        if not found or not line.startswith(b'{"checksum": '):
+            return _Beginning()
+        try:
+            told = unsealed(line)
+            return _Beginning(_Mark(int(told["cut"]), str(told["link"])), len(line) + 1)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged("its first line does not say where it begins") from error
 
     def read(self, position: int) -> tuple[list[tuple[int, FedRow | Advance]], int]:
         """The entries from a position on, with their own positions, and where they end."""
@@ -119,7 +206,8 @@ class FeedLog:
         """Where the last addition ends."""
         told = self._mark()
         if told is None:
-            *_, (last, _) = ((_Mark(), b""), *self._additions(0))
+            first = self._beginning().mark
+            *_, (last, _) = ((first, b""), *self._additions(first.size))
             return last
         if self._tail(told.size) != told.link:
             raise self._damaged("its end is not what was added last")
@@ -128,10 +216,9 @@ class FeedLog:
     def _additions(self, position: int) -> Iterator[tuple[_Mark, bytes]]:
         """The additions from a position on: where each ends, and its lines."""
         told = self._mark()
-        before = _Mark(position, self._tail(position))
         least = position if told is None else told.size
         try:
-            content = content_of(self.path, position)
+            before, content = self._rest(position)
         except FileNotFoundError as error:
             if position or least:
                 raise self._damaged("it is not there") from error
@@ -151,12 +238,31 @@ class FeedLog:
         if told is not None and before.link != told.link:
             raise self._damaged("its end is not what was added last")
 
+    def _rest(self, position: int) -> tuple[_Mark, bytes]:
+        """What proves the log up to a position, and what comes after it."""
+        while True:
+            beginning = self._beginning()
+            if position < beginning.mark.size:
+                raise StateError(
+                    "feed-cut",
+                    f'"{self.path}" has no rows from its beginning on any more',
+                    detail="every program of the location has taken them, and keeps its changes "
+                    "for a bounded time",
+                    hint="start this program in another location, and feed its rows there",
+                )
+            mark = _Mark(position, self._tail(position))
+            content = content_of(self.path, beginning.place(position))
+            if beginning == self._beginning():  # else it was cut just now
+                return mark, content
+
     def _tail(self, position: int) -> str:
         """What proves the log up to a position at which an addition ended."""
-        if not position:
-            return ""
+        beginning = self._beginning()
+        if position == beginning.mark.size:
+            return beginning.mark.link
+        place = beginning.place(position) - _END_BYTES
         try:
-            end = _END.match(content_of(self.path, position - _END_BYTES, _END_BYTES))
+            end = _END.match(content_of(self.path, max(0, place), _END_BYTES))
         except FileNotFoundError:
             raise self._damaged("it is not there") from None
         if end is None:
@@ -205,14 +311,22 @@ def _end_line(link: str) -> bytes:
 
 
 def fed_rows(
-    declaration: Declaration, rows: Iterable[Fed], op: str, zone: tzinfo = UTC
+    declaration: Declaration, rows: Iterable[Fed], op: str | None, zone: tzinfo = UTC
 ) -> list[FedRow]:
-    """The rows as the log keeps them; what is no row of the source is kept as text."""
+    """The rows as the log keeps them; what is no row of the source is kept as text.
+
+    Without an ``op``, rows of an encoding say what they do, and others do what is usual.
+    """
     allowed = {allowed_op.value for allowed_op in allowed_ops(declaration)}
+    if op is None:
+        return [_fed_row(declaration, *_said(declaration, row), zone) for row in rows]
+    if isinstance(declaration, TableDeclaration) and declaration.bag:
+        known = read_op(declaration, op)
+        op = op if known is None else known.value
     if op not in allowed:
         raise QueryError(
             "unknown-op",
-            f'"{op}" is no operation on "{declaration.name}"',
+            f'"{op}" is not an operation on "{declaration.name}"',
             hint=f"use one of {', '.join(sorted(allowed))}",
         )
     return [_fed_row(declaration, row, op, zone) for row in rows]
@@ -222,17 +336,56 @@ def _fed_row(declaration: Declaration, row: Fed, op: str, zone: tzinfo) -> FedRo
     schema = declaration.schema
     given = _by_column(declaration, row)
     values = tuple(_value(given.get(c.name.casefold()), c.type, zone) for c in schema)
-    fits = all(admits(column.type, v) for column, v in zip(schema, values, strict=True))
+    fits = all(_fits(column.type, v) for column, v in zip(schema, values, strict=True))
     if not fits:
         return FedRow(op, (None,) * len(schema), repr(row))
     return FedRow(op, values)
 
 
+def _said(declaration: Declaration, row: Fed) -> tuple[Fed, str]:
+    """A row, and the operation that it says, or the one that it is by default."""
+    usual = default_op(declaration).value
+    if not isinstance(row, Mapping) or not isinstance(declaration, TableDeclaration):
+        return row, usual
+    if declaration.encoding is None or declaration.op is None:
+        return row, usual
+    folded = {str(name).casefold(): value for name, value in row.items()}
+    told = _decoded(declaration, folded)
+    word = told.pop(declaration.op.casefold(), usual)
+    op = read_op(declaration, word if isinstance(word, str) else None)
+    return told, str(word) if op is None else op.value
+
+
+def _decoded(declaration: TableDeclaration, told: dict[str, Any]) -> dict[str, Any]:
+    """A row of an encoding, without the number of the step that has told it."""
+    told.pop("step", None)
+    if not declaration.enveloped:
+        return told
+    row, op, at = enveloped_row(told)
+    known = {column.name.casefold() for column in declaration.schema}
+    values = {name.casefold(): v for name, v in row.items() if name.casefold() in known}
+    return {**values, str(declaration.op): op, str(declaration.time): at}
+
+
+def _fits(type_: Type, value: Any) -> bool:
+    """Whether a value is one of a type, and if it is a time, one that a calendar has."""
+    if not admits(type_, value):
+        return False
+    return not isinstance(type_, TimestampType) or value is None or is_in_calendar(value)
+
+
 def _by_column(declaration: Declaration, row: Fed) -> dict[str, Any]:
-    schema = _writable(declaration)
+    schema, arrivals = _writable(declaration), arrivals_of(declaration)
     if isinstance(row, Mapping):
         known = {c.name.casefold() for c in schema}
         unknown = [str(name) for name in row if str(name).casefold() not in known]
+        made = [name for name in unknown if name.casefold() in map(str.casefold, arrivals)]
+        if made:
+            raise QueryError(
+                "arrival-given",
+                f'"{made[0]}" of "{declaration.name}" is an ARRIVAL: the clock gives it, not a row',
+                hint=f"leave {made[0]} out of the row, or declare it without ARRIVAL",
+            )
         if unknown:
             close = near(unknown[0], schema.names)
             raise QueryError(
@@ -252,8 +405,8 @@ def _by_column(declaration: Declaration, row: Fed) -> dict[str, Any]:
 
 
 def _writable(declaration: Declaration) -> Schema:
-    """The columns that are fed: the operation is given apart."""
-    return Schema(tuple(c for c in declaration.schema if c.name != declaration.op))
+    """The columns that are fed: the operation is given apart, and the clock tells the arrival."""
+    return Schema(tuple(c for c in given_schema(declaration) if c.name != declaration.op))
 
 
 def _value(value: Any, type_: Type, zone: tzinfo) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import Frontier, InputFrontier, first_frontier
+from ebbtide.core.time import NEG_INF
 from ebbtide.store.manifest import Manifest
 
 
@@ -15,12 +16,17 @@ def stored(frontiers: tuple[InputFrontier, ...]) -> Mapping[str, Any]:
     """The frontiers of all sources, for JSON."""
     return {
         frontier.name: {
-            "lines": {line.attribute: [line.progress, line.newest] for line in frontier.lines},
+            "lines": {line.attribute: _told(line) for line in frontier.lines},
             "clock": frontier.clock,
             "heard": frontier.heard,
         }
         for frontier in frontiers
     }
+
+
+def _told(line: Frontier) -> list[int]:
+    floor = [line.floor] if line.floor > NEG_INF else []
+    return [line.progress, line.newest, *floor]
 
 
 def restored(
@@ -40,5 +46,5 @@ def _restored(first: InputFrontier, known: Mapping[str, Any]) -> InputFrontier:
 def _line(first: Frontier, known: list[int] | None) -> Frontier:
     if known is None:
         return first
-    progress, newest = known
-    return replace(first, progress=progress, newest=newest)
+    progress, newest, *floor = known
+    return replace(first, progress=progress, newest=newest, floor=max(floor, default=NEG_INF))

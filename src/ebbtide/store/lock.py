@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO
 
 from ebbtide.errors import StateError
@@ -26,14 +26,18 @@ from ebbtide.state.files import (
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.archive import step_of
 from ebbtide.store.files import is_unfinished
-from ebbtide.store.journal import Journal
+from ebbtide.store.history import History
+from ebbtide.store.intent import settle
+from ebbtide.store.journal import Journal, is_part, step_of_entry
 from ebbtide.store.manifest import Manifests, missing_version
+from ebbtide.store.pinning import DIRECTORY as PINS
+from ebbtide.store.pinning import release_abandoned
 from ebbtide.store.program import FILE, Identity
 from ebbtide.store.record import StepRecord
 
 _LOG = logging.getLogger("ebbtide")
 _PLAIN = ("journal", "delivered", "clock", "timings")
-_DIRECTORIES = ("state", *_PLAIN, "output", "unused", "checkpoint")
+_DIRECTORIES = ("state", *_PLAIN, "encoded", "output", "unused", "checkpoint", PINS)
 
 
 class Claim:
@@ -56,6 +60,11 @@ class Claim:
                 detail=f"its state is in {root}",
                 hint="stop that run first, or give this one another name",
             ) from error
+        try:
+            settle(root)
+        except BaseException:
+            self.release()
+            raise
 
     def release(self) -> None:
         """Lets another run have the directory."""
@@ -69,24 +78,31 @@ class Claim:
     def check(self, wanted: Identity) -> None:
         """Holds that the directory is this program's, and makes it so if it is nobody's yet."""
         self._views = frozenset(wanted.views)
-        known = Identity.read(self.root)
+        known, latest = Identity.read(self.root), Journal(self.root).latest()
         if known is None:
-            if Journal(self.root).latest() is not None:
+            if latest is not None:
                 raise StateError(
                     "damaged-program",
                     f'"{self.root}/{FILE}" is not there, and there is state of some program',
                     hint="restore the directory, or start under another name",
                 )
             wanted.write(self.root)
-        elif known != wanted:
+            return
+        # How state is cut is for its manifest to say: a new cut is there when that is.
+        known = known if latest is None else replace(known, shards=latest.shards)
+        if known != wanted:
             raise self._difference(known, wanted)
+        if list(known.views) != list(wanted.views):
+            # The script that is kept beside it has the views in this order.
+            wanted.write(self.root)
 
     def _difference(self, known: Identity, wanted: Identity) -> StateError:
         if known.shards != wanted.shards:
             return StateError(
                 "shards-differ",
                 f'"{self.name}" has its state in {known.shards} shards, not {wanted.shards}',
-                hint=f"Engine(..., shards={known.shards})",
+                hint=f"Engine(..., shards={known.shards}), or rescale it: "
+                f"ebbtide rescale {self.name} --shards {wanted.shards}",
             )
         if known.heartbeat != wanted.heartbeat:
             return StateError(
@@ -103,7 +119,7 @@ class Claim:
             "query-differs",
             f'the state of "{self.name}" belongs to another query',
             detail=f"{changed[0]} was {said}" if said else f"it had {', '.join(before)}",
-            hint="give this query another name",
+            hint="give this query another name, or change the program: engine.evolve(...)",
         )
 
     def sweep(self) -> set[str]:
@@ -113,10 +129,12 @@ class Claim:
         regular files that a step would have made; whatever else is there is told and left alone.
         """
         self._refuse_links()
-        journal = Journal(self.root)
-        named: set[str] = set()
-        for record in journal.entries():
+        release_abandoned(self.root)
+        journal, history = Journal(self.root), History.read(self.root)
+        named = set(history.files())
+        for record in journal.entries(history.upto):
             named |= set(record.files() if record.kept else _unused(record))
+            named.add(Journal.file_of(record.version))
         latest = journal.latest()
         if latest is not None:
             named |= set(latest.record.files())
@@ -129,7 +147,7 @@ class Claim:
         for file in found.orphans:
             remove(self.root, file)
         for file in found.strange:
-            _LOG.warning('"%s/%s" is no file of Ebbtide, and is left alone', self.root, file)
+            _LOG.warning('"%s/%s" is not a file of Ebbtide, and is left alone', self.root, file)
         return swept | set(found.orphans)
 
     def _refuse_links(self) -> None:
@@ -147,12 +165,17 @@ class Claim:
         """What no committed step has written; the files of a step are known by their names."""
         listed = directories(f"{self.root}/output")
         views = [f"output/{n}" for n in listed if self._views is None or n in self._views]
-        found = _Found(strange=[f"output/{n}" for n in listed if f"output/{n}" not in views])
+        # Of a view that the program has no more, its files stay as long as they are named.
+        ours = {*views, *(file.rpartition("/")[0] for file in named)}
+        found = _Found(strange=[f"output/{n}" for n in listed if f"output/{n}" not in ours])
         for below in ("", *_PLAIN, "unused", "output", *views):
             place = f"{self.root}/{below}" if below else self.root
             for name in regular_files(place):
                 file = f"{below}/{name}" if below else name
                 step = step_of(name) if below == "unused" or below in views else None
+                if below == "journal" and (is_part(name) or step_of_entry(name) is not None):
+                    # Entries that are compacted, or a part that the index does not name.
+                    step = -1
                 if is_unfinished(name):
                     found.orphans.append(file)
                 elif step is not None and step > last + 1:

@@ -16,15 +16,18 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 from ebbtide.core.file_name import file_name
 from ebbtide.errors import StateError
-from ebbtide.state.store import DirectoryStore, is_unfinished, segment_name
-from ebbtide.store.files import replace, seal
-from ebbtide.store.record import StepRecord
+from ebbtide.state.files import content_of, is_unfinished
+from ebbtide.state.files import replace as replace_file
+from ebbtide.state.store import DirectoryStore, segment_name
+from ebbtide.store.files import seal
+from ebbtide.store.record import Came, StepRecord
 
 FORMAT = 3
 _NAME = re.compile(r"manifest-(\d{12})\.json")
@@ -56,6 +59,20 @@ class Manifest:
     def link(self) -> str:
         """The checksum of the journal's entry: what the next manifest names."""
         return seal(self.entry)
+
+    def quiet_successor(self, **changed: Any) -> Manifest:
+        """The version after this one if nothing comes and nothing is said, but for what changes."""
+        record = self.record
+        told = StepRecord(
+            version=record.version + 1,
+            nows=record.nows,
+            output=dict.fromkeys(record.output, ()),
+            positions=record.positions,
+            places=record.places,
+            came={source: Came() for source in record.came},
+        )
+        after = replace(self, version=self.version + 1, record=told, before=self.link)
+        return replace(after, **changed)
 
     def segments(self) -> set[str]:
         """The names of all segments that the version needs."""
@@ -159,19 +176,21 @@ class Manifests:
             return
         self._write(name, text)
 
-    def start(self, version: int) -> None:
+    def start(self, version: int, keep: int = 1) -> None:
         """Called when a version's step starts: removes what only older versions used.
 
-        The version before it stays, with its segments: its batch is committed by now.  Of a
-        damaged one nothing is removed, for nobody knows what it named.
+        The version before it stays, with its segments: its batch is committed by now; and so do
+        as many as are to be kept.  Of a damaged one nothing is removed, for nobody knows what it
+        named.
         """
-        versions = self.versions()
-        older = [v for v in versions if v < version]
+        older = [v for v in self.versions() if v < version]
         if not older:
             return
-        last = self.load(older[-1])
-        used = last.segments()
-        for old in older[:-1]:
+        used = self.load(older[-1]).segments()
+        for kept in older[-keep:-1]:
+            with suppress(StateError):
+                used |= self.load(kept).segments()
+        for old in older[:-keep]:
             try:
                 unused = self.load(old).segments() - used
             except StateError:
@@ -195,6 +214,7 @@ class Manifests:
         last = -1 if latest is None else latest.version
         used = set() if latest is None else latest.segments()
         operators = None if latest is None else set(map(file_name, latest.areas))
+        shards = 0 if latest is None else latest.shards
         found: set[str] = set()
         for name in self.store.names() - used:
             made = segment_name(name)
@@ -204,7 +224,8 @@ class Manifests:
                 continue
             elif made.version > last + 1:
                 raise missing_version(self.store.root, made.version - 1)
-            elif made.version >= last and (latest is None or made.shard < latest.shards):
+            elif made.version > last or (made.version == last and made.shard < shards):
+                # A version that was to come may have been cut into other shards.
                 found.add(name)
         return found
 
@@ -219,8 +240,11 @@ class Manifests:
         return manifest.segments() - self.store.names()
 
     def _text(self, name: str) -> str | None:
+        path = f"{self.store.root}/{name}"
         try:
-            with self.store.filesystem.open_input_stream(f"{self.store.root}/{name}") as stream:
+            if self.store.is_local:
+                return content_of(path).decode("utf-8")
+            with self.store.filesystem.open_input_stream(path) as stream:
                 return str(stream.read().decode("utf-8"))
         except FileNotFoundError:
             return None
@@ -230,7 +254,7 @@ class Manifests:
     def _write(self, name: str, text: str) -> None:
         final = f"{self.store.root}/{name}"
         if self.store.is_local:
-            replace(final, text)
+            replace_file(final, text)
             return
         temporary = f"{self.store.root}/{uuid.uuid4().hex}.tmp"
         with self.store.filesystem.open_output_stream(temporary) as stream:

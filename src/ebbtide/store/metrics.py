@@ -7,23 +7,36 @@ those of the try that was committed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ebbtide.core.output_name import view_of
 from ebbtide.core.time import Instant
 from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord
 
 
 @dataclass(frozen=True, slots=True)
 class StepMetrics:
-    """A step: ``seconds`` are those of the clock on the wall, until it was committed."""
+    """A step: ``seconds`` are those of the clock on the wall, until it was committed.
+
+    ``errors`` has, for each view in which expressions can fail, how many changes of what it leaves
+    out the step brought: rows that it left out, and rows that it no longer does.
+    """
 
     step: int
     now: Instant
     seconds: float
     operators: Mapping[str, OperatorCounts]
     sources: Mapping[str, SourceCounts]
+    errors: Mapping[str, int] = field(default_factory=dict)
 
 
 def metrics_of(record: StepRecord) -> StepMetrics:
     """The metrics in the record of a step."""
-    return StepMetrics(record.version, record.now, record.seconds, record.operators, record.sources)
+    errors = {
+        view_of(name): sum(written.rows for written in files)
+        for name, files in record.output.items()
+        if view_of(name) != name
+    }
+    return StepMetrics(
+        record.version, record.now, record.seconds, record.operators, record.sources, errors
+    )

@@ -42,10 +42,15 @@ class Identity:
         sources = {declaration.name: described(declaration) for declaration in declarations}
         return Identity(dict(views), sources, shards, beats)
 
+    @property
+    def text(self) -> str:
+        """What the file of a directory says of its program."""
+        told = {"format": FORMAT, **{f.name: getattr(self, f.name) for f in fields(self)}}
+        return sealed(told, indent=1)
+
     def write(self, root: str) -> None:
         """Makes a directory this program's."""
-        told = {"format": FORMAT, **{f.name: getattr(self, f.name) for f in fields(self)}}
-        replace(f"{root}/{FILE}", sealed(told, indent=1))
+        replace(f"{root}/{FILE}", self.text)
 
     @staticmethod
     def read(root: str) -> Identity | None:
@@ -99,7 +104,10 @@ def described(value: Any) -> Any:
         case tuple() | list():
             return [described(item) for item in value]
         case _ if is_dataclass(value):
-            return {f.name: described(getattr(value, f.name)) for f in fields(value)}
+            said = ((f, getattr(value, f.name)) for f in fields(value))
+            # What came later and says nothing is left out: the description is that of before.
+            told = ((f, v) for f, v in said if not (f.metadata.get("later") and v == f.default))
+            return {f.name: described(v) for f, v in told}
         case _:
             return value
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ebbtide.core.time import NEG_INF, Instant
+from ebbtide.core.time import INF, NEG_INF, Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ class StepRecord:
 
     ``nows`` has ``now`` of each view, ``output`` the files of each; ``kept`` says whether they stay
     in the archive.  ``positions`` are those of the hand-fed logs that the step has read up to, and
-    ``places`` the last places of the rows of keyed sources.
+    ``places`` the last places of the rows of keyed sources.  ``clock`` is the latest reading of the
+    clock, of this step and all before it; None where none was ever taken.
     """
 
     version: int
@@ -86,6 +87,7 @@ class StepRecord:
     operators: Mapping[str, OperatorCounts] = field(default_factory=dict)
     sources: Mapping[str, SourceCounts] = field(default_factory=dict)
     seconds: float = 0.0
+    clock: Instant | None = None
 
     @property
     def now(self) -> Instant:
@@ -96,6 +98,17 @@ class StepRecord:
     def accepted(self) -> int:
         """How many rows the step accepted."""
         return sum(came.rows for came in self.came.values())
+
+    @property
+    def oldest(self) -> Instant:
+        """The time of the oldest row that the step accepted; ``inf`` if there is none."""
+        times = (NEG_INF if c.oldest is None else c.oldest for c in self.came.values() if c.rows)
+        return min(times, default=INF)
+
+    def later(self, reading: Instant | None) -> Instant | None:
+        """The latest reading of the clock, if another one follows those up to this step."""
+        known = [t for t in (self.clock, reading) if t is not None]
+        return max(known, default=None)
 
     def files(self) -> Iterator[str]:
         """The files of the archive that the step has written."""

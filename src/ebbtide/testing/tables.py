@@ -26,6 +26,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Instant
 from ebbtide.core.types import TimestampType
 from ebbtide.core.values import Row, row_key
+from ebbtide.core.words import with_article
 from ebbtide.errors import ParseError, QueryError, Span
 from ebbtide.testing.cells import (
     from_text,
@@ -173,7 +174,7 @@ def _interval(cell: _Cell) -> tuple[Instant, Instant]:
         if start < end:
             return start, end
         raise cell.wrong(f"{cell.text} is empty")
-    raise cell.wrong(f'"{cell.text}" is no interval', hint="[0, 10), [5, inf) or always")
+    raise cell.wrong(f'"{cell.text}" is not an interval', hint="[0, 10), [5, inf) or always")
 
 
 def _diff(cell: _Cell) -> int:
@@ -182,7 +183,7 @@ def _diff(cell: _Cell) -> int:
     except ValueError:
         diff = 0
     if not diff:
-        raise cell.wrong(f'"{cell.text}" is no difference', hint="+1 or -1")
+        raise cell.wrong(f'"{cell.text}" is not a difference', hint="+1 or -1")
     return diff
 
 
@@ -190,7 +191,9 @@ def _value(cell: _Cell, column: Column) -> object:
     try:
         value = from_text(cell.text, column.type)
     except ValueError:
-        raise cell.wrong(f'"{cell.text}" is no {column.type}, as "{column}" is') from None
+        raise cell.wrong(
+            f'"{cell.text}" is not {with_article(column.type)}, as "{column}" is'
+        ) from None
     if value is None and not column.nullable:
         raise cell.wrong(f'"{column}" is never NULL')
     return value

@@ -374,11 +374,6 @@ CREATE STREAM t (at TIMESTAMP, PROGRESS FOR at AS at, PROGRESS FOR at AS at - 1 
 -- hint: add TIME at
 CREATE TABLE t (a INT, at TIMESTAMP, op STRING, PRIMARY KEY (a)) OP op;
 
--- code: key-needed
--- span: CREATE TABLE t (a INT, at TIMESTAMP) TIME at
--- hint: declare a PRIMARY KEY
-CREATE TABLE t (a INT, at TIMESTAMP) TIME at;
-
 -- code: column-count
 -- span: a
 CREATE VIEW v (a, b) AS SELECT price FROM bids;
@@ -530,9 +525,9 @@ SELECT price > ANY (SELECT 1) AS x FROM bids [NOW];
 SELECT price FROM bids [NOW] WHERE price > ANY (SELECT 1, 2);
 
 -- code: unknown-function
--- span: NOW()
--- hint: a window says what is recent: FROM bids [RANGE 1 HOUR] holds the rows of the last hour
-SELECT price FROM bids [UNBOUNDED] WHERE at > NOW() - INTERVAL 1 HOUR;
+-- span: PROCTIME()
+-- hint: when a row came is a column of its stream: declare received TIMESTAMP ARRIVAL
+SELECT price FROM bids [UNBOUNDED] WHERE at > PROCTIME() - INTERVAL 1 HOUR;
 
 -- code: unknown-function
 -- span: TIME_BUCKET(INTERVAL '10 minutes', at)
@@ -548,3 +543,113 @@ SELECT t.window_time AS w FROM TUMBLE(bids, at, 10 MINUTES) AS t;
 -- span: TIME_BUCKET(at)
 -- hint: the form here is FLOOR(b TO a)
 SELECT TIME_BUCKET(at) AS t FROM bids [NOW];
+
+-- code: bad-path
+-- span: JSON_VALUE(channel, 'price')
+-- hint: '$.name[0]' is a path; UNNEST(JSON_ITEMS(json)) has a row for each item
+SELECT JSON_VALUE(channel, 'price') AS x FROM bids [NOW];
+
+-- code: type-mismatch
+-- span: FROM_JSON(channel, 'ARRAY<STRUCT<a: INT>>')
+-- hint: UNNEST(JSON_ITEMS(json)) has a row for each item, to take FROM_JSON of
+SELECT FROM_JSON(channel, 'ARRAY<STRUCT<a: INT>>') AS x FROM bids [NOW];
+
+-- code: type-mismatch
+-- span: UNNEST(item) AS t (x)
+-- hint: SPLIT(text, ',') and JSON_ITEMS(json) make arrays of texts
+SELECT id, x FROM auctions [NOW], UNNEST(item) AS t (x);
+
+-- code: column-count
+-- span: UNNEST(tags) AS t (x, y)
+SELECT id, x FROM auctions [NOW], UNNEST(tags) AS t (x, y);
+
+-- code: duplicate-alias
+-- span: UNNEST(tags) AS a (x)
+SELECT a.id FROM auctions [NOW] AS a, UNNEST(tags) AS a (x);
+
+-- code: unsupported-join
+-- span: LEFT JOIN
+-- hint: LEFT JOIN UNNEST(tags) AS t (tag) ON TRUE keeps rows without items, and WHERE has conditions
+SELECT id, tag FROM auctions [NOW] LEFT JOIN UNNEST(tags) AS t (tag) ON tag = item;
+
+-- code: unsupported-syntax
+-- span: UNNEST(tags)
+-- hint: the window stands on the stream: FROM events [RANGE 1 HOUR], UNNEST(items)
+SELECT id, x FROM auctions [NOW], UNNEST(tags) [NOW] AS t (x);
+
+-- code: correlated-subquery
+-- span: o.bidder
+SELECT o.auction FROM bids [NOW] AS o WHERE EXISTS (SELECT 1 FROM auctions [NOW] AS a LEFT JOIN people [NOW] AS p ON p.id = o.bidder);
+
+-- code: correlated-subquery
+-- span: o.bidder
+SELECT o.auction FROM bids [NOW] AS o WHERE EXISTS (SELECT 1 FROM auctions [NOW] AS a JOIN people [NOW] AS p ON p.id = o.bidder RIGHT JOIN people [NOW] AS r ON r.id = p.id);
+
+-- code: duplicate-column
+-- span: SELECT auction, price AS step FROM bids [NOW]
+-- hint: give it another name with AS
+SELECT auction, price AS step FROM bids [NOW];
+
+-- code: unknown-column
+-- span: ROWTIME
+-- hint: write bids.at
+SELECT ROWTIME FROM bids;
+
+-- code: misplaced-aggregate
+-- span: 'new' = ANY(tags)
+-- hint: write ARRAY_CONTAINS(tags, 'new')
+SELECT id FROM auctions [NOW] WHERE 'new' = ANY(tags);
+
+-- code: unknown-field
+-- span: EXTRACT(EPOCH FROM at)
+-- hint: write (UNIX_MICROS(bids.at) / 1000000)
+SELECT EXTRACT(EPOCH FROM at) AS seconds FROM bids [NOW];
+
+-- code: unknown-name
+-- span: STREAM bids
+-- hint: write bids
+SELECT auction FROM STREAM bids;
+
+-- code: now-as-value
+-- span: NOW()
+-- hint: compare it with a time of the row, as in WHERE at > NOW() - INTERVAL 1 HOUR
+SELECT auction, NOW() AS seen FROM bids;
+
+-- code: now-as-value
+-- span: UNIX_SECONDS(NOW()) * 2 > 5
+-- hint: compare it with a time of the row, as in WHERE at > NOW() - INTERVAL 1 HOUR
+SELECT auction FROM bids WHERE UNIX_SECONDS(NOW()) * 2 > 5;
+
+-- code: no-time
+-- span: (SELECT item FROM auctions) AS a
+SELECT item FROM (SELECT item FROM auctions) AS a WHERE NOW() > TIMESTAMP '2026-01-01 00:00:00';
+
+-- code: misplaced-now
+-- span: SELECT auction FROM bids [RANGE 1 HOUR] ORDER BY at > NOW() - INTERVAL 1 MINUTE LIMIT 3
+-- hint: compute the condition in a query in FROM, as a column, and use that
+SELECT auction FROM bids [RANGE 1 HOUR] ORDER BY at > NOW() - INTERVAL 1 MINUTE LIMIT 3;
+
+-- code: misplaced-now
+-- span: NOW()
+-- hint: put the condition into WHERE
+SELECT auction FROM bids [VALID FROM NOW()];
+
+-- code: not-a-time
+-- span: came BIGINT ARRIVAL
+-- hint: write came TIMESTAMP ARRIVAL
+CREATE STREAM s (id BIGINT, came BIGINT ARRIVAL);
+
+-- code: duplicate-promise
+-- span: came TIMESTAMP ARRIVAL
+-- hint: leave out PROGRESS FOR came
+CREATE STREAM s (id BIGINT, came TIMESTAMP ARRIVAL, PROGRESS FOR came AS came);
+
+-- code: arrival-in-a-table
+-- span: came TIMESTAMP ARRIVAL
+-- hint: CREATE STREAM, or leave out ARRIVAL
+CREATE TABLE t (id BIGINT, came TIMESTAMP ARRIVAL);
+
+-- code: arrival-not-append-only
+-- span: came TIMESTAMP ARRIVAL
+-- hint: declare it APPEND ONLY, or leave out ARRIVAL
+CREATE STREAM s (id BIGINT PRIMARY KEY, came TIMESTAMP ARRIVAL);

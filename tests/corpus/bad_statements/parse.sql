@@ -118,9 +118,9 @@ SELECT * FROM bids [RANGE 15 MINUTES;
 SELECT * FROM bids [RANGE 15];
 
 -- code: bad-duration
--- span: 15MINUTES
--- hint: write 15 MINUTES
-SELECT * FROM bids [RANGE 15MINUTES];
+-- span: 15FURLONGS
+-- hint: use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS
+SELECT * FROM bids [RANGE 15FURLONGS];
 
 -- code: bad-duration
 -- span: MINUTS
@@ -221,9 +221,9 @@ SELECT * FROM bids ALLOW UNBOUNDED STATE ALLOW UNBOUNDED STATE;
 SELECT * FROM TUMBEL(bids, at, 10 MINUTES);
 
 -- code: unknown-table-function
--- span: EXPLODE
--- hint: a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it
-SELECT * FROM EXPLODE(tags);
+-- span: POSEXPLODE
+-- hint: UNNEST stands in FROM: FROM events CROSS JOIN UNNEST(items) AS t (item)
+SELECT * FROM POSEXPLODE(tags);
 
 -- code: wrong-arguments
 -- span: TUMBLE(bids, at)
@@ -335,7 +335,7 @@ SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at), w AS (ORDER BY pri
 
 -- code: unsupported-syntax
 -- span: WINDOW TUMBLING
--- hint: group by the window: GROUP BY TUMBLE(at, INTERVAL 10 MINUTES)
+-- hint: group by the window: GROUP BY TUMBLE(at, INTERVAL 1 HOUR)
 SELECT auction, COUNT(*) FROM bids WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY auction;
 
 -- code: unsupported-syntax
@@ -381,12 +381,13 @@ SELECT channel FROM bids GROUP BY ROLLUP(channel) WITH CUBE;
 
 -- code: unsupported-syntax
 -- span: TABLESAMPLE
+-- hint: a part of the rows is a condition: WHERE PMOD(id, 10) = 0
 SELECT * FROM bids TABLESAMPLE (10 PERCENT);
 
 -- code: unsupported-syntax
 -- span: LATERAL
--- hint: a row for each item of an array is not in the language; ARRAY_CONTAINS and items[0] read it
-SELECT * FROM auctions LATERAL VIEW EXPLODE(tags) t AS tag;
+-- hint: UNNEST(items) AS t (item) has a row for each item; QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) <= 3 keeps the first of each group
+SELECT * FROM auctions [NOW], LATERAL (SELECT 1);
 
 -- code: unsupported-syntax
 -- span: PIVOT
@@ -394,15 +395,18 @@ SELECT * FROM auctions LATERAL VIEW EXPLODE(tags) t AS tag;
 SELECT * FROM bids PIVOT (SUM(price) FOR channel IN ('web', 'app'));
 
 -- code: unsupported-syntax
--- span: CLUSTER BY
+-- span: CLUSTER BY auction
+-- hint: leave it out
 SELECT * FROM bids CLUSTER BY auction;
 
 -- code: unsupported-syntax
 -- span: /*+ BROADCAST(a) */
+-- hint: leave it out
 SELECT /*+ BROADCAST(a) */ * FROM auctions AS a;
 
 -- code: unsupported-syntax
--- span: ->
+-- span: UPPER(t)
+-- hint: parentheses stand around a key, json -> (key); UNNEST has a row for each item of an array
 SELECT TRANSFORM(tags, t -> UPPER(t)) FROM auctions;
 
 -- code: bad-count
@@ -837,8 +841,8 @@ SHOW STREAM;
 DROP bids;
 
 -- code: unsupported-syntax
--- span: UPDATE
--- hint: the statements are CREATE, INSERT INTO, SELECT, WITH, EXPLAIN, SHOW or DROP
+-- span: UPDATE bids SET price = 1
+-- hint: a row is corrected by an operation: engine.feed(name, rows, op='replace')
 UPDATE bids SET price = 1;
 
 -- code: syntax
@@ -910,14 +914,14 @@ SELECT TUMBLE_END(at, INTERVAL '2' HOUR) AS e FROM bids GROUP BY TUMBLE(at, INTE
 SELECT COUNT(*) AS n FROM bids GROUP BY TUMBLE(at + INTERVAL 2 HOURS, INTERVAL '1' HOUR);
 
 -- code: wrong-arguments
--- span: window(at, '10 minutes', '5 minutes', '1 minute')
+-- span: window(at, '10 minutes', '5 minutes', '1 minute', '1 minute')
 -- hint: write WINDOW(at, '10 minutes')
-SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes', '5 minutes', '1 minute');
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 minutes', '5 minutes', '1 minute', '1 minute');
 
 -- code: bad-duration
--- span: '10 mins'
+-- span: '10 moments'
 -- hint: use MICROSECONDS, MILLISECONDS, SECONDS, MINUTES, HOURS, DAYS or WEEKS
-SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 mins');
+SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 moments');
 
 -- code: bad-duration
 -- span: '0 minutes'
@@ -1049,6 +1053,85 @@ SELECT b.price FROM bids AS b JOIN auctions AS a WITHIN 1 HOUR ON a.id = b.aucti
 SELECT * FROM bids MATCH_RECOGNIZE (PARTITION BY auction ORDER BY at);
 
 -- code: unsupported-syntax
--- span: ->
--- hint: declare the field as a STRUCT and read payload.price; files in JSON are read by their types
-SELECT channel ->> 'a' FROM bids;
+-- span: UPPER('a')
+-- hint: parentheses stand around a key, json -> (key); UNNEST has a row for each item of an array
+SELECT channel ->> UPPER('a') FROM bids;
+
+-- code: syntax
+-- span: FROM
+SELECT channel -> FROM bids;
+
+-- code: unsupported-syntax
+-- span: DEFAULT
+-- hint: what is missing or no JSON is NULL; COALESCE(JSON_VALUE(json, '$.a'), 'other') puts another value in its place
+SELECT JSON_VALUE(channel, '$.a' DEFAULT 'x' ON EMPTY) AS a FROM bids;
+
+-- code: unsupported-syntax
+-- span: UNNEST(tags)
+-- hint: UNNEST stands in FROM: FROM events CROSS JOIN UNNEST(items) AS t (item)
+SELECT item, UNNEST(tags), COUNT(*) FROM auctions [NOW] GROUP BY item;
+
+-- code: unsupported-syntax
+-- span: LATERAL VIEW POSEXPLODE
+-- hint: CROSS JOIN UNNEST(items) WITH ORDINALITY AS t (item, place) is there
+SELECT id FROM auctions [NOW] LATERAL VIEW POSEXPLODE(tags) t AS p, x;
+
+-- code: unsupported-syntax
+-- span: PARTITION BY auction
+-- hint: leave it out
+SELECT auction, price FROM bids PARTITION BY auction EMIT CHANGES;
+
+-- code: unsupported-syntax
+-- span: DISTRIBUTE BY auction
+-- hint: leave it out
+SELECT auction, price FROM bids [NOW] DISTRIBUTE BY auction LIMIT 3;
+
+-- code: unsupported-syntax
+-- span: WINDOW HOPPING
+-- hint: group by the window: GROUP BY HOP(at, INTERVAL 10 SECONDS, INTERVAL 30 SECONDS)
+SELECT auction, COUNT(*) AS n FROM bids WINDOW HOPPING (SIZE 30 SECONDS, ADVANCE BY 10 SECONDS) GROUP BY auction;
+
+-- code: unsupported-syntax
+-- span: WINDOW SESSION
+-- hint: group by the window: GROUP BY SESSION(at, INTERVAL 1 MINUTE)
+SELECT auction, COUNT(*) AS n FROM bids WINDOW SESSION (1 MINUTE) GROUP BY auction;
+
+-- code: unsupported-syntax
+-- span: TERMINATE ALL
+-- hint: a run is stopped where it was started, run.stop(), and goes on when it is started again
+TERMINATE ALL;
+
+-- code: unsupported-syntax
+-- span: ALTER TABLE sellers ADD COLUMN age INT
+-- hint: CREATE OR REPLACE declares a source again, while no run reads it
+ALTER TABLE sellers ADD COLUMN age INT;
+
+-- code: unsupported-syntax
+-- span: SHOW SOURCES
+-- hint: write SHOW STREAMS
+SHOW SOURCES;
+
+-- code: unsupported-syntax
+-- span: CASCADE
+-- hint: leave it out
+DROP VIEW dear CASCADE;
+
+-- code: unsupported-syntax
+-- span: FLUSH
+-- hint: leave it out
+FLUSH;
+
+-- code: unknown-table-function
+-- span: JSONB_ARRAY_ELEMENTS(item)
+-- hint: write UNNEST(JSON_ITEMS(item))
+SELECT item FROM auctions [NOW], JSONB_ARRAY_ELEMENTS(item) AS t (x);
+
+-- code: unsupported-syntax
+-- span: SESSION
+-- hint: SESSION(bids PARTITION BY bidder, at, 10 MINUTES) in FROM has sessions
+SELECT FIRST(price) OVER (PARTITION BY auction ORDER BY at SESSION WITH GAP INTERVAL '5 MINUTES') AS p FROM bids [NOW];
+
+-- code: unsupported-syntax
+-- span: APPEND ONLY
+-- hint: leave it out
+CREATE TABLE t2 (id INT PRIMARY KEY, name STRING) APPEND ONLY;

@@ -53,7 +53,7 @@ class TestConstants:
         assert op(col("i"), "=", const(5, "BIGINT")).children[0] == Cast(col("i"), BIGINT)
 
     def test_one_that_has_no_counterpart_is_refused_at_once(self) -> None:
-        with pytest.raises(BindError, match="'soon' is no TIMESTAMP"):
+        with pytest.raises(BindError, match="'soon' is not a TIMESTAMP"):
             op(col("ts"), ">", "soon")
 
     @pytest.mark.parametrize(

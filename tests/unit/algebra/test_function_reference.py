@@ -15,8 +15,8 @@ BEGIN, END = "<!-- the library: begin -->", "<!-- the library: end -->"
 
 def lists() -> str:
     """The lists of the page: a line for each function, a list for each family."""
-    entries = sorted((*FUNCTIONS.values(), *FORMS.values()), key=lambda entry: entry.family)
-    families = groupby(entries, key=lambda entry: entry.family)
+    entries = sorted((*FUNCTIONS.values(), *FORMS.values()), key=lambda entry: entry.family.lower())
+    families = groupby(entries, key=lambda entry: entry.family.lower())
     parts = []
     for family, members in families:
         lines = [

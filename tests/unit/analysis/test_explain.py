@@ -16,7 +16,7 @@ WORLD = World(
 
 
 def shows(sql: str, expected: str) -> None:
-    assert WORLD.explained(sql).text == dedent(expected).strip()
+    assert WORLD.explained(sql).theory == dedent(expected).strip()
 
 
 def test_a_windowed_average() -> None:
@@ -136,7 +136,7 @@ or b.at > progress(bids.at) - 1442 min
 
 
 def test_a_count_for_ever() -> None:
-    lines = WORLD.explained("SELECT auction, COUNT(*) AS n FROM bids GROUP BY auction").text
+    lines = WORLD.explained("SELECT auction, COUNT(*) AS n FROM bids GROUP BY auction").theory
     assert lines.splitlines()[:3] == [
         "finality never: nothing bounds bids.at by a time of the result, which has none",
         'state    per key: grouping of "bids" keeps an accumulator for each group of "bids"',
@@ -148,14 +148,14 @@ def test_rows_that_never_end_are_kept_always() -> None:
     text = WORLD.explained(
         "SELECT a.id, b.price FROM auctions [UNBOUNDED] a JOIN bids [RANGE 1 HOUR] b "
         "ON a.id = b.auction"
-    ).text
+    ).theory
     assert '    stores   rows of "auctions" (unbounded): keep always\n' in text
 
 
 def test_changes_on_a_grid_are_held_until_they_begin() -> None:
     sliding = "SELECT price FROM bids [RANGE 1 HOUR SLIDE 1 MINUTE]"
     assert "holds    changes that begin after now: keep while from > now\n" in (
-        WORLD.explained(sliding).text
+        WORLD.explained(sliding).theory
     )
     assert WORLD.explained("SELECT price FROM bids [RANGE 1 HOUR]").document["held"] == []
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from analysed import World
-from corpus import ROOT, statements
+from corpus import NEXMARK_QUERIES, statements
 
 WIDE = World(
     "\n".join(
@@ -13,8 +13,8 @@ WIDE = World(
         for i in range(10)
     )
 )
-NEXMARK = World((ROOT / "nexmark/schema.sql").read_text(encoding="utf-8"))
-QUERIES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/q*.sql"))
+NEXMARK = World(";\n".join(statements("nexmark/schema.sql")) + ";")
+QUERIES = NEXMARK_QUERIES
 
 
 def seconds(world: World, sql: str) -> float:

@@ -16,7 +16,7 @@ def said(world: World, sql: str) -> list[str]:
         analysis = world.checked(sql)
     except TemporalError as error:
         return [str(error)]
-    head, _, nodes = world.explained(sql).text.partition("\n\n")
+    head, _, nodes = world.explained(sql).theory.partition("\n\n")
     lines = [line.strip() for line in nodes.splitlines()]
     stored = [line for line in lines if line.startswith(("stores", "finds"))]
     kept = [rule.split(": ", 1)[1] for rule in rules(analysis)]
@@ -26,7 +26,7 @@ def said(world: World, sql: str) -> list[str]:
 def test_every_block_is_true() -> None:
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     declared = [block for block in blocks if block[1].startswith("CREATE")]
-    world = World("\n".join(sql for _, sql in declared))
+    world = World("\n".join(sql for _, sql in declared if "INSERT" not in sql))
     others = [block for block in blocks if block not in declared]
     pairs = list(zip(others[::2], others[1::2], strict=True))
     assert len(pairs) == 6

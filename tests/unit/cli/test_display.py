@@ -99,6 +99,7 @@ def test_a_watch_takes_in_what_steps_have_committed(location: Path) -> None:
         name="means",
         root=engine.root_of("means"),
         program=SimpleNamespace(lowered=lower({"means": query.analysis})),
+        status=SimpleNamespace(errors={}),
     )
     watch = Watch(run)
     assert watch.look(0.0)

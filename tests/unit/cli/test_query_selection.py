@@ -51,7 +51,7 @@ def test_what_explain_and_show_say(tmp_path: Path) -> None:
     script = Script(DECLARED + "SHOW VIEWS; EXPLAIN SELECT * FROM counts;", "x.sql")
     _, texts = chosen(Engine(tmp_path), script, ())
     assert texts[0] == "recent\ncounts\nfacts"
-    assert texts[1].startswith("finality")
+    assert texts[1].startswith("fresh")
 
 
 def test_lengths_of_time() -> None:

@@ -31,11 +31,11 @@ def test_an_answer_is_json(location: Path, command: Command) -> None:
 def test_changes_show_what_was_taken_back(location: Path, command: Command) -> None:
     answer = command("changes", "means", "--since", "0", "--format", "csv")
     assert answer.out == (
-        "section,mean,valid_from,valid_to,diff,step\n"
-        "1,20.0,2026-01-01 00:09:30,2026-01-01 00:10:00,-1,1\n"
-        "1,21.0,2026-01-01 00:09:30,2026-01-01 00:10:00,1,1\n"
-        "1,25.0,2026-01-01 00:10:00,2026-01-01 00:15:00,-1,1\n"
-        "1,24.0,2026-01-01 00:10:00,2026-01-01 00:15:00,1,1\n"
+        "section,mean,valid_from,valid_to,diff,step,reason\n"
+        "1,20.0,2026-01-01 00:09:30,2026-01-01 00:10:00,-1,1,revision\n"
+        "1,21.0,2026-01-01 00:09:30,2026-01-01 00:10:00,1,1,revision\n"
+        "1,25.0,2026-01-01 00:10:00,2026-01-01 00:15:00,-1,1,revision\n"
+        "1,24.0,2026-01-01 00:10:00,2026-01-01 00:15:00,1,1,revision\n"
     )
     all_of_them = command("changes", "means", "--format", "json").out
     assert {change["step"] for change in json.loads(all_of_them)} == {0, 1}
@@ -80,22 +80,64 @@ def test_late_rows_have_their_reasons(location: Path, command: Command) -> None:
     assert 'there is no stream, table or view "trafic"' in unknown.err
 
 
+def test_operations_that_wait_are_shown_and_counted(tmp_path: Path, command: Command) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("""
+        CREATE TABLE t (k BIGINT, at TIMESTAMP, PRIMARY KEY (k),
+          PROGRESS FOR at AS at - INTERVAL 1 MINUTE) TIME at
+    """)
+    engine.query("SELECT k FROM t", "keys").start()
+    engine.feed("t", [(7, 1_000_000)], op="end")
+    engine.step()
+    engine.stop()
+    where = ("--location", str(tmp_path))
+    (row,) = json.loads(command("late", "t", "--pending", "--format", "json", *where).out)
+    assert (row["op"], row["query"]) == ("end", "keys")
+    assert '"k":7' in row["row"]
+    assert "1 operation on t waits for a row" in command("state", *where).out
+
+
 def test_a_timeline_is_text_or_a_drawing(
     location: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = command("timeline", "means").out.splitlines()
-    assert lines[0].split() == ["2026-01-01", "00:00:00", "2026-01-01", "00:25:00"]
-    bars = {line.split("  ")[0].strip(): line[9:] for line in lines[1:-1]}
-    assert "━" in bars["1, 24.0"]
-    assert "┄" in bars["1, 25.0"]
-    assert "━" not in bars["1, 25.0"]
+    assert lines[0] == "section: mean"
+    assert lines[1].split() == ["2026-01-01", "00:00:00", "2026-01-01", "00:25:00"]
+    assert lines[2].startswith("1  ┣20.0━━━")
+    assert "┣24.0━" in lines[2]
+    assert "┠25.0┄" in lines[3]
+    assert "━" not in lines[3]
+    assert lines[4].lstrip().startswith("2")
     assert lines[-1].strip() == "▲ now 2026-01-01 00:10:00"
     assert command("timeline", "means", "-o", "means.svg").code == 0
     assert Path("means.svg").read_text(encoding="utf-8").startswith("<svg")
     refused = command("timeline", "means", "-o", "no/such/directory.svg")
     assert refused.code == 1
     assert "directory.svg" in refused.err
+
+
+def test_a_timeline_can_be_narrowed(
+    location: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    first = command("timeline", "means", "--where", "section = 1", "--since", "2026-01-01 00:12")
+    assert "40.0" not in first.out
+    assert first.out.splitlines()[1].split()[:2] == ["2026-01-01", "00:10:00"]  # now
+    assert "24.0" in first.out
+    assert "20.0" not in first.out
+    until = command("timeline", "means", "--until", "2026-01-01 00:05").out
+    assert "24.0" not in until
+    assert command("timeline", "means", "--by", "mean").out.startswith("mean: section\n")
+    fewer = command("timeline", "means", "--lanes", "1").out
+    assert "1 lane left out: --lanes, --where" in fewer
+    for wrong in (["--where", "sectio = 1"], ["--by", "speed"]):
+        refused = command("timeline", "means", *wrong)
+        assert (refused.code, refused.err[:21]) == (2, "error[unknown-column]")
+    subquery = command("timeline", "means", "--where", "section IN (SELECT 1)")
+    assert (subquery.code, subquery.err[:20]) == (2, "error[bad-condition]")
+    none = command("timeline", "means", "--where", "section = 3").out
+    assert none.endswith("there are no rows\n")
 
 
 def test_state_is_told_by_operator_and_segment(location: Path, command: Command) -> None:
@@ -159,3 +201,74 @@ def test_readers_load_no_spark(location: Path) -> None:
         [sys.executable, "-c", WITHOUT_SPARK], capture_output=True, text=True, check=True
     )
     assert answer.stderr.split() == []
+
+
+def test_a_snapshot_as_of_an_earlier_step(location: Path, command: Command) -> None:
+    before = command("snapshot", "means", "--as-of", "0", "--format", "csv")
+    assert before.out == "section,mean\n1,25.0\n2,40.0\n"
+    assert command("snapshot", "means", "--as-of", "2020-01-01", "--format", "json").out == "[]\n"
+    far = command("snapshot", "means", "--as-of", "9")
+    assert (far.code, "error[no-step]" in far.err) == (2, True)
+    assert command("snapshot", "means", "--as-of", "soon").code == 2
+
+
+def test_a_difference_is_what_was_corrected(location: Path, command: Command) -> None:
+    answer = command("diff", "means", "--between", "0", "1", "--format", "csv")
+    assert answer.out.splitlines()[:3] == [
+        "section,mean,valid_from,valid_to,diff",
+        "1,20.0,2026-01-01 00:09:30,2026-01-01 00:10:00,-1",
+        "1,21.0,2026-01-01 00:09:30,2026-01-01 00:10:00,1",
+    ]
+    later = command("diff", "means", "--between", "0", "1", "--later", "--format", "csv")
+    assert "1,24.0,2026-01-01 00:10:00,2026-01-01 00:15:00,1" in later.out
+
+
+def test_the_command_says_why(tmp_path: Path, command: Command) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("""
+        CREATE STREAM bids (auction INT, price INT, at TIMESTAMP, PROGRESS FOR at AS at);
+        CREATE TABLE owners (auction INT, name STRING, at TIMESTAMP, op STRING,
+          PRIMARY KEY (auction), PROGRESS FOR at AS at) TIME at OP op;
+    """)
+    engine.query(
+        "SELECT o.name, MAX(b.price) AS price FROM bids [RANGE 10 SECONDS] b "
+        "JOIN owners o ON o.auction = b.auction GROUP BY o.name",
+        name="q",
+    ).start()
+    engine.feed("owners", [(1, "ann", 1_000_000)])
+    engine.feed("bids", [(1, 5, 1_000_000)])
+    engine.step()
+    engine.stop()
+    where = ("--location", str(tmp_path))
+    said = command("why", "q", "--where", "name = 'ann'", "--before", *where)
+    assert said.out.splitlines() == [
+        "(name=ann, price=5) of q",
+        "at 1970-01-01 00:00:01, as of step 0",
+        "said since step 0 (input)",
+        "  source   bids (auction=1, price=5, at=1970-01-01 00:00:01)",
+        "  source   owners (auction=1, name=ann, at=1970-01-01 00:00:01)",
+    ]
+    refused = command("why", "q", "--where", "price > 5", *where)
+    assert (refused.code, "error[no-such-row]" in refused.err) == (2, True)
+
+
+def test_errors_show_what_was_left_out_and_why(tmp_path: Path, command: Command) -> None:
+    engine = Engine(tmp_path / "trips", transport="local")
+    engine.execute("""
+        CREATE STREAM trips (km BIGINT, hours BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at)
+    """)
+    text = "SELECT km DIV hours AS speed FROM trips [RANGE 1 MINUTE]"
+    engine.query(text, name="speeds").start()
+    engine.feed("trips", [(5, 0, "2026-01-01 00:00:00"), (6, 2, "2026-01-01 00:00:30")])
+    engine.step()
+    engine.stop()
+    there = ("speeds", "--location", str(tmp_path / "trips"), "--format", "json")
+    assert json.loads(command("snapshot", *there).out) == [{"speed": 3}]
+    (row,) = json.loads(command("errors", *there).out)
+    assert (row["operator"], row["error"], row["rows"]) == (
+        "map",
+        "division-by-zero: division by zero",
+        1,
+    )
+    assert json.loads(row["row"]) == {"km": 5, "hours": 0, "at": "2026-01-01T00:00:00.000Z"}
+    assert json.loads(command("errors", *there, "--at", "2026-01-01 00:01:00").out) == []

@@ -103,6 +103,42 @@ def test_advance_to_the_end_of_the_line_ends_an_input() -> None:
     assert not frontier.accepts((INF - 1,))
 
 
+# Columns of arrival: the clock moves them, and nothing else
+
+
+def arriving() -> InputFrontier:
+    promises = (Promise("made", 5), Promise("paid", arrival=True))
+    return first_frontier(StreamDeclaration("s", COLUMNS, promises=promises, retain_us=100))
+
+
+def test_an_arrival_progresses_with_the_clock_whether_rows_come_or_not() -> None:
+    frontier = arriving().read(1000).commit([(90, 1000)])
+    assert [line.progress for line in frontier.lines] == [84, 999]
+    assert frontier["paid"].horizon == 999
+    assert frontier["made"].horizon == -16
+    quiet = frontier.read(1500).commit([])
+    assert [line.progress for line in quiet.lines] == [84, 1499]
+    assert quiet.read(1500).accepts((90, 1500))
+
+
+def test_an_arrival_does_not_go_back_with_the_clock() -> None:
+    frontier = arriving().read(1000).commit([]).read(400).commit([])
+    assert frontier.clock == 1000
+    assert frontier["paid"].progress == 999
+
+
+def test_advance_is_not_about_arrivals_unless_nothing_more_comes() -> None:
+    frontier = arriving().read(1000).commit([], advance=5000)
+    assert [line.progress for line in frontier.lines] == [4999, 999]
+    assert arriving().read(1000).commit([], advance=INF)["paid"].progress == INF
+
+
+def test_a_fact_does_not_settle_by_its_arrival() -> None:
+    frontier = arriving().read(1000).commit([(90, 1000)])
+    assert not frontier.has_settled((90, 1000))
+    assert frontier.has_settled((-16, 1000))
+
+
 # Idle inputs, with a delay of 5 and IDLE AFTER 20
 
 

@@ -60,10 +60,11 @@ def test_functions_of_both_sides(text: str, expected: list[object], tmp_path: Pa
     assert emitted(text, tmp_path) == Counter(expected)
 
 
-def test_a_condition_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_row_with_a_pair_that_fails_is_not_padded(tmp_path: Path) -> None:
     text = (
         "SELECT l.k FROM l [RANGE 5 SECONDS] l LEFT JOIN r [RANGE 5 SECONDS] r "
         "ON l.k = r.k AND 1 / (LENGTH(l.s) - LENGTH(r.s)) > 0"
     )
+    assert emitted(text, tmp_path / "quarantine") == Counter([(2,), (3,)])
     with pytest.raises(EvaluationError, match="division-by-zero"):
-        emitted(text, tmp_path)
+        emitted(f"{text} ON ERROR FAIL", tmp_path / "fail")

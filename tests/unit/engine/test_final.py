@@ -171,7 +171,7 @@ def test_what_waits_is_state_and_is_collected(engine: Engine) -> None:
     assert stored["final"].rows == 5
     progress = "min(progress(orders.at), progress(payments.at) - 1 min)"
     assert stored["final"].keeps == f"keep while o.at > {progress}"
-    assert "rows that are not final: keep while o.at > " in q.explain()
+    assert "rows that are not final: keep while o.at > " in q.explain(verbose=True)
     run.stop()
     q.start()
     engine.advance("payments", at=f"{DAY} 09:10:00")

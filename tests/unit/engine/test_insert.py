@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from ebbtide import Engine
+from ebbtide.dataflow import cycle
 from ebbtide.engine.location import Location
 from ebbtide.errors import EbbtideError
 
@@ -22,6 +24,9 @@ CREATE STREAM filed (auction BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS a
   FROM FILES 'x' FORMAT json;
 CREATE STREAM kept (auction BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at) RETAIN 1 HOUR;
 CREATE TABLE shops (id BIGINT, name STRING);
+CREATE STREAM timeless (auction BIGINT);
+CREATE STREAM far (auction BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+CREATE VIEW later AS SELECT auction, at FROM far;
 """
 RULES = """
 INSERT INTO dear SELECT auction, at FROM bids WHERE price > 100;
@@ -127,7 +132,27 @@ def test_another_query_that_feeds_it_is_another_program(tmp_path: Path) -> None:
         ("INSERT INTO dear SELECT auction FROM bids", "column-count"),
         ("INSERT INTO dear SELECT 'x' AS a, at FROM bids", "type-mismatch"),
         ("INSERT INTO dear SELECT auction, seen FROM asks", "null-column"),
-        ("INSERT INTO dear SELECT auction, at FROM dear", "recursive-stream"),
+        ("INSERT INTO dear SELECT auction, at FROM dear", "recursion-not-later"),
+        ("INSERT INTO timeless SELECT auction FROM timeless", "recursive-stream"),
+        ("INSERT INTO far SELECT auction, at FROM later", "recursion-not-later"),
+        (
+            "INSERT INTO dear SELECT d.auction, a.at FROM dear d "
+            "JOIN asks a ON a.auction = d.auction",
+            "recursion-not-later",
+        ),
+        (
+            "INSERT INTO dear SELECT auction, MAX(at) FROM dear GROUP BY auction",
+            "null-column",
+        ),
+        (
+            "INSERT INTO dear SELECT b.auction, b.at FROM bids b WHERE NOT EXISTS "
+            "(SELECT 1 FROM dear d WHERE d.auction = b.auction AND d.at <= b.at)",
+            "recursion-not-later",
+        ),
+        (
+            "INSERT INTO dear SELECT auction, at + INTERVAL 1 DAY FROM dear ORDER BY at LIMIT 1",
+            "recursion-not-built",
+        ),
         ("INSERT INTO dear SELECT auction, at FROM bids EMIT FINAL", "insert-emit"),
         ("INSERT INTO dear SELECT auction, at FROM bids [NOW]", "facts-needed"),
         ("INSERT INTO filed SELECT auction, at FROM bids", "not-derived"),
@@ -176,3 +201,80 @@ def test_what_is_read_is_fed_no_more(tmp_path: Path) -> None:
     with pytest.raises(EbbtideError) as caught:
         made(tmp_path).execute("DROP STREAM bids")
     assert (caught.value.code, caught.value.hint) == ("in-use", "first DROP STREAM dear")
+
+
+REMINDERS = """
+CREATE STREAM reminders (auction BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+INSERT INTO reminders SELECT auction, at FROM bids;
+INSERT INTO reminders SELECT auction, at + INTERVAL 10 SECONDS FROM reminders AS r
+  WHERE NOT EXISTS (SELECT 1 FROM asks WHERE asks.auction = r.auction
+    AND asks.at > r.at - INTERVAL 10 SECONDS AND asks.at <= r.at);
+"""
+
+
+def test_a_late_row_revises_a_chain_from_its_entry_on(tmp_path: Path) -> None:
+    engine = made(tmp_path, REMINDERS)
+    query = engine.query("SELECT auction, at FROM reminders", name="reminders")
+    query.start()
+    engine.feed("bids", [(1, 5, at(0)), (2, 5, at(4))])
+    engine.advance("bids", at(41))
+    engine.step()
+    first = [(1, second) for second in range(0, 41, 10)] + [(2, s) for s in range(4, 41, 10)]
+    assert seconds(query) == first
+    engine.feed("asks", [(1, 0, at(15), None)])
+    engine.step()
+    assert seconds(query) == [row for row in first if row not in [(1, 30), (1, 40)]]
+
+
+def test_it_goes_on_from_where_it_stopped(tmp_path: Path) -> None:
+    def started() -> tuple[Engine, Any]:
+        engine = made(tmp_path, REMINDERS)
+        query = engine.query("SELECT auction, at FROM reminders", name="reminders")
+        query.start()
+        return engine, query
+
+    for stop in range(20, 61, 20):
+        engine, query = started()
+        if stop == 20:
+            engine.feed("bids", [(1, 5, at(3))])
+        engine.advance("bids", at(stop + 1))
+        engine.step()
+        assert seconds(query) == [(1, second) for second in range(3, stop + 1, 10)]
+        engine.stop()
+
+
+def test_a_step_has_so_many_rounds_and_the_next_goes_on(tmp_path: Path) -> None:
+    engine = made(tmp_path, REMINDERS)
+    query = engine.query("SELECT auction, at FROM reminders", name="reminders")
+    query.start()
+    engine.feed("bids", [(1, 5, at(0))])
+    engine.advance("bids", at(101))
+    with patch.object(cycle, "ROUNDS", 4):
+        for count in (4, 8, 11, 11):
+            engine.step()
+            assert seconds(query) == [(1, 10 * n) for n in range(count)]
+
+
+def test_a_stream_on_a_cycle_can_be_read_too(tmp_path: Path) -> None:
+    engine = made(
+        tmp_path,
+        """
+        CREATE STREAM ping (auction BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+        CREATE STREAM pong (auction BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+        INSERT INTO pong SELECT auction, at + INTERVAL 5 SECONDS FROM ping;
+        INSERT INTO ping SELECT auction, at + INTERVAL 5 SECONDS FROM pong;
+        INSERT INTO ping SELECT auction, at FROM bids;
+    """,
+    )
+    ping, pong = (engine.query(f"SELECT * FROM {name}", name=name) for name in ("ping", "pong"))
+    engine.start(ping, pong, name="both")
+    engine.feed("bids", [(1, 5, at(0))])
+    engine.advance("bids", at(31))
+    engine.step()
+    assert seconds(ping) == [(1, 0), (1, 10), (1, 20), (1, 30)]
+    assert seconds(pong) == [(1, 5), (1, 15), (1, 25), (1, 35)]
+
+
+def seconds(query: Any) -> list[tuple[Any, ...]]:
+    """The rows of an answer, with seconds after nine."""
+    return [(auction, time.minute * 60 + time.second) for auction, time in rows(query)]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ebbtide.core.row_text import row_text
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import (
     BIGINT,
@@ -22,7 +23,6 @@ from ebbtide.core.types import (
     DecimalType,
 )
 from ebbtide.dataflow.routing import Parcel, parcels
-from ebbtide.kernels.admission.row_text import row_text
 from ebbtide.spark import exchange
 from ebbtide.state.batch import DIFF, batch_schema
 

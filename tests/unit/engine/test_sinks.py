@@ -13,7 +13,7 @@ import pytest
 
 from ebbtide import Engine, sinks
 from ebbtide.engine.query import Query
-from ebbtide.errors import QueryError, SourceError
+from ebbtide.errors import QueryError, SourceError, StateError
 
 MODULE = """
 class Tally:
@@ -219,3 +219,52 @@ def test_the_console_is_what_the_standard_output_is_now(
     step(query, 1, 1)
     assert capsys.readouterr().out.startswith("step 0\na: 1  valid_from: ")
     query.engine.stop()
+
+
+def left_out(path: Path, keep: str | None, steps: int) -> Query:
+    """A query that went on for some steps without the sink that it had."""
+    query = query_at(path)
+    query.start(sink=Ledger())
+    step(query, 0, 0)
+    query.engine.stop()
+    query = query_at(path)
+    query.start(keep_changes=keep, sink=None)
+    for second in range(1, steps):
+        step(query, second, second)
+    query.engine.stop()
+    return query_at(path)
+
+
+@pytest.mark.parametrize("steps", [5, 40])
+def test_a_sink_that_was_left_out_gets_what_it_has_missed(tmp_path: Path, steps: int) -> None:
+    """Also from files that were compacted meanwhile."""
+    query, ledger = left_out(tmp_path, None, steps), Ledger()
+    query.start(sink=ledger)
+    step(query, 100, 100)
+    assert ledger.calls == list(range(1, steps + 1))
+    changes = query.changes(since=0).to_pylist()
+    assert [row["a"] for rows in ledger.steps.values() for row in rows] == [r["a"] for r in changes]
+
+
+def test_a_sink_that_has_missed_what_is_not_kept_is_refused(tmp_path: Path) -> None:
+    query, ledger = left_out(tmp_path, "3 seconds", 60), Ledger()
+    with pytest.raises(StateError, match='the sinks of "mine" have step 0') as caught:
+        query.start(sink=ledger)
+    assert caught.value.code == "sink-behind"
+    assert caught.value.hint is not None
+    Path(caught.value.hint.split()[1].rstrip(":")).unlink()
+    query.start(sink=ledger)
+    step(query, 100, 100)
+    assert ledger.calls == [59, 60]
+
+
+def test_a_new_sink_begins_with_the_last_step(tmp_path: Path) -> None:
+    query = query_at(tmp_path)
+    query.start()
+    for second in range(4):
+        step(query, second, second)
+    query.engine.stop()
+    query, ledger = query_at(tmp_path), Ledger()
+    query.start(sink=ledger)
+    step(query, 9, 9)
+    assert ledger.calls == [3, 4]

@@ -92,4 +92,4 @@ def test_a_window_on_another_time() -> None:
 
 def test_a_tree_has_a_line_for_every_operator() -> None:
     assert plan_tree(MAPPED) == ("Map b := s.a\n  Filter s.a > 0\n    Alias s\n      Stream s")
-    assert len(OPERATORS) == 31
+    assert len(OPERATORS) == 34

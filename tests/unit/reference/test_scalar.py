@@ -79,7 +79,7 @@ class TestErrors:
         with pytest.raises(EvaluationError) as caught:
             evaluate(Cast(const("x"), INT), T, ROW)
         assert str(caught.value) == (
-            "error[bad-cast]: CAST('x' AS INT): 'x' is no INT\nhint: TRY_CAST('x' AS INT)"
+            "error[bad-cast]: CAST('x' AS INT): 'x' is not an INT\nhint: TRY_CAST('x' AS INT)"
         )
 
     def test_a_column_that_is_not_there(self) -> None:

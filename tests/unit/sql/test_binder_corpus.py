@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from corpus import ROOT, statements
+from corpus import NEXMARK_SCRIPT, statements
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.tree import find
 from ebbtide.plan_text.plan_sql import plan_sql
@@ -14,12 +14,11 @@ from ebbtide.sql.binder import bind, bind_query
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 
-NEXMARK = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("nexmark/q*.sql"))
 SCRIPTS = {
     "statements": ("schema.sql", "statements.sql"),
     "papers": ("papers.sql",),
     "plain": ("plain.sql",),
-    "nexmark": ("nexmark/schema.sql", *NEXMARK),
+    "nexmark": NEXMARK_SCRIPT,
 }
 
 

@@ -29,6 +29,7 @@ THEIRS = {
     "<=>": "IS NOT DISTINCT FROM",
     "LEFT SEMI JOIN": "SEMI JOIN",
     "LEFT ANTI JOIN": "ANTI JOIN",
+    "ARRAY(": "LIST_VALUE(",
 }
 
 

@@ -49,6 +49,8 @@ def stream(**changes) -> CreateStream:
         "files": None,
         "op": None,
         "append_only": False,
+        "archive": None,
+        "lifetime": None,
         "retain": None,
         "late": None,
         "idle_after": None,
@@ -71,6 +73,7 @@ def table(**changes) -> CreateTable:
         "op": None,
         "sequence": None,
         "lifetime": None,
+        "encoding": None,
         "retain": None,
         "late": None,
         "idle_after": None,
@@ -115,6 +118,7 @@ STREAM_CLAUSES = {
     "NOT BEYOND INTERVAL '1' HOUR": {"not_beyond": period(HOUR)},
     "OP a": {"op": name("a")},
     "APPEND ONLY": {"append_only": True},
+    "ARCHIVE 30 DAYS": {"archive": period(30 * DAY)},
     "PROGRESS FOR a AS a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "PROGRESS FOR a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "FROM FILES 'x' FORMAT CSV OPTIONS (header 'true', 'a.b' = 'c')": {
@@ -139,6 +143,8 @@ TABLE_CLAUSES = {
     "OP a": {"op": name("a")},
     "SEQUENCE a": {"sequence": name("a")},
     "LIFETIME 30 DAYS": {"lifetime": period(30 * DAY)},
+    "LIFETIME UNTIL a": {"lifetime": name("a")},
+    "ENCODING upsert": {"encoding": name("upsert")},
     "TIME a RETAIN 1 HOUR": {"time": name("a"), "retain": period(HOUR)},
 }
 
@@ -175,6 +181,11 @@ def test_views() -> None:
     assert (full.columns, full.progress) == ((name("a"),), (name("a"),))
     assert full.or_replace
     assert full.if_not_exists
+    (kept,) = parse("CREATE VIEW v (a) KEEP CHANGES 30 DAYS AS SELECT 1")
+    assert isinstance(kept, CreateView)
+    assert kept.keep is not None
+    assert kept.keep.us == 30 * 24 * 3600 * 1_000_000
+    assert plain.keep is None
 
 
 def test_the_other_statements() -> None:

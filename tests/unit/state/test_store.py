@@ -11,6 +11,7 @@ from pyarrow import fs
 
 from ebbtide.errors import StateError
 from ebbtide.state import store as module
+from ebbtide.state.files import is_unfinished
 from ebbtide.state.open_files import OpenedFiles
 from ebbtide.state.store import DirectoryStore, File, MemoryStore
 
@@ -102,7 +103,7 @@ def test_local_files_are_mapped_not_copied(tmp_path: Path) -> None:
 def test_nothing_unfinished_is_left_behind(tmp_path: Path) -> None:
     store = DirectoryStore(str(tmp_path), sync=True)
     store.write("op-0-1", BATCH)
-    assert not [name for name in store.names() if name.endswith(module.TEMPORARY)]
+    assert not [name for name in store.names() if is_unfinished(name)]
 
 
 def test_a_store_can_be_sent_to_another_process(tmp_path: Path) -> None:
@@ -152,3 +153,19 @@ def test_a_file_that_is_no_arrow_file_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"")
     with pytest.raises(StateError, match='"x" is damaged'):
         store.read(File("x", "", 5))
+
+
+def test_a_disk_that_cannot_read_is_told_apart_from_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = DirectoryStore(str(tmp_path))
+    file = store.write("op-0-1", BATCH)
+    fresh(store)
+
+    def failing(path: str) -> None:
+        raise OSError(5, "Input/output error", path)
+
+    monkeypatch.setattr("ebbtide.state.store.pa.memory_map", failing)
+    with pytest.raises(StateError, match=file.name) as caught:
+        store.read(file)
+    assert caught.value.code == "unusable-file"

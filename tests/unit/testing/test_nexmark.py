@@ -1,64 +1,60 @@
 """Nexmark's events: from a seed, in the proportions that the benchmark has."""
 
-from collections import Counter
 from itertools import pairwise
 
+from ebbtide.bench.nexmark.events import Nexmark
 from ebbtide.core.time import SECOND
-from nexmark_events import Nexmark
 
 COUNT = 20_000
-EVENTS = list(Nexmark(seed=3).events(COUNT))
-ROWS = Nexmark(seed=3).streams(COUNT)
+TABLES = Nexmark(seed=3).tables(COUNT)
+PERSON, AUCTION, BID = (TABLES[name].to_pydict() for name in ("person", "auction", "bid"))
 
 
 def test_equal_seeds_give_equal_events() -> None:
-    assert list(Nexmark(seed=3).events(500)) == EVENTS[:500]
-    assert list(Nexmark(seed=4).events(500)) != EVENTS[:500]
+    assert Nexmark(seed=3).tables(COUNT) == TABLES
+    assert Nexmark(seed=4).tables(COUNT) != TABLES
 
 
 def test_proportions() -> None:
-    counts = Counter(event.stream for event in EVENTS)
+    counts = {name: TABLES[name].num_rows for name in ("person", "auction", "bid")}
     assert counts == {"person": COUNT // 50, "auction": 3 * COUNT // 50, "bid": 46 * COUNT // 50}
 
 
 def test_ids_count_from_1000() -> None:
-    assert [row[0] for row in ROWS["person"]] == list(range(1000, 1000 + COUNT // 50))
-    assert [row[0] for row in ROWS["auction"]] == list(range(1000, 1000 + 3 * COUNT // 50))
+    assert PERSON["id"] == list(range(1000, 1000 + COUNT // 50))
+    assert AUCTION["id"] == list(range(1000, 1000 + 3 * COUNT // 50))
 
 
 def test_what_is_named_is_there_already() -> None:
-    people, auctions = 0, 0
-    for event in EVENTS:
-        people += event.stream == "person"
-        auctions += event.stream == "auction"
-        if event.stream == "auction":
-            assert 1000 <= event.row[7] < 1000 + people
-        if event.stream == "bid":
-            assert 1000 <= event.row[0] < 1000 + auctions
-            assert 1000 <= event.row[1] < 1000 + people
+    born = dict(zip(PERSON["id"], PERSON["date_time"], strict=True))
+    opened = dict(zip(AUCTION["id"], AUCTION["date_time"], strict=True))
+    for seller, at in zip(AUCTION["seller"], AUCTION["date_time"], strict=True):
+        assert born[seller] < at
+    for bidder, auction, at in zip(BID["bidder"], BID["auction"], BID["date_time"], strict=True):
+        assert born[bidder] < at
+        assert opened[auction] < at
 
 
 def test_time_is_even_and_arrival_in_order() -> None:
-    times = [row[5] for row in ROWS["bid"]]
+    times = BID["date_time"]
     assert all(a < b for a, b in pairwise(times))
-    assert times[-1] - times[0] < COUNT // 10_000 * SECOND
-    arrivals = [row[7] for row in ROWS["bid"]]
+    assert (times[-1] - times[0]).total_seconds() * SECOND < COUNT // 10_000 * SECOND
+    arrivals = BID["proc_time"]
     assert all(a <= b for a, b in pairwise(arrivals))
     assert all(at <= got for at, got in zip(times, arrivals, strict=True))
 
 
 def test_hot_ones_are_hot() -> None:
-    bids = ROWS["bid"]
-    hot_auctions = sum(row[0] % 100 == 0 for row in bids) / len(bids)
-    hot_bidders = sum(row[1] % 100 == 1 for row in bids) / len(bids)
+    hot_auctions = sum(auction % 100 == 0 for auction in BID["auction"]) / len(BID["auction"])
+    hot_bidders = sum(bidder % 100 == 1 for bidder in BID["bidder"]) / len(BID["bidder"])
     assert 0.48 < hot_auctions < 0.54
     assert 0.72 < hot_bidders < 0.80
 
 
 def test_prices_and_categories() -> None:
-    prices = sorted(row[2] for row in ROWS["bid"])
+    prices = sorted(BID["price"])
     assert prices[0] >= 100
     assert prices[-1] <= 100_000_000
     assert 50_000 < prices[len(prices) // 2] < 200_000
-    assert {row[8] for row in ROWS["auction"]} == set(range(10, 15))
-    assert all(row[6] > row[5] for row in ROWS["auction"])
+    assert set(AUCTION["category"]) == set(range(10, 15))
+    assert all(e > a for e, a in zip(AUCTION["expires"], AUCTION["date_time"], strict=True))

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ebbtide.algebra import Kind, Relation, kind
+from ebbtide.algebra import Kind, Recurrence, Recursion, Relation, kind
 from ebbtide.algebra.operators import OPERATORS
 from ebbtide.core.change import is_relation
 from ebbtide.core.schema import schema
@@ -113,4 +113,6 @@ def test_every_operator_is_generated() -> None:
         seen.update(type(node) for node in find(plan, Relation))
 
     collect()
-    assert [operator.__name__ for operator in OPERATORS if seen[operator] < 5] == []
+    # What is recursive has an end only at some `now`; tests/recursions.py has those plans.
+    wanted = [operator for operator in OPERATORS if operator not in (Recursion, Recurrence)]
+    assert [operator.__name__ for operator in wanted if seen[operator] < 5] == []

@@ -13,6 +13,7 @@ from ebbtide.algebra.function_library.signature import (
     first,
     text_or_bytes,
 )
+from ebbtide.algebra.text_limit import checked_length
 from ebbtide.algebra.type_rules import common_type_of
 from ebbtide.core.types import BINARY, BOOLEAN, INT, STRING, ArrayType, Type
 from ebbtide.core.values import Value
@@ -76,11 +77,11 @@ def _right(text: str, length: int) -> str:
 
 
 def _lpad(text: str, length: int, pad: str = " ") -> str:
-    return _padding(text, length, pad) + _left(text, length)
+    return _padding(text, checked_length("LPAD", length), pad) + _left(text, length)
 
 
 def _rpad(text: str, length: int, pad: str = " ") -> str:
-    return _left(text, length) + _padding(text, length, pad)
+    return _left(text, length) + _padding(text, checked_length("RPAD", length), pad)
 
 
 def _padding(text: str, length: int, pad: str) -> str:
@@ -116,7 +117,17 @@ def _with_separator(separator: str | None, *parts: Value) -> str | None:
 
 
 def _replace(text: str, search: str, replacement: str = "") -> str:
-    return text.replace(search, replacement) if search else text
+    if not search:
+        return text
+    more = text.count(search) * (len(replacement) - len(search))
+    if more > 0:
+        checked_length("REPLACE", len(text) + more)
+    return text.replace(search, replacement)
+
+
+def _repeat(text: str, count: int) -> str:
+    checked_length("REPEAT", len(text) * count)
+    return text * max(count, 0)
 
 
 def _translate(text: str, old: str, new: str) -> str:
@@ -315,7 +326,7 @@ STRING_FUNCTIONS = (
         "The text that often.",
         (TEXT, COUNT),
         STRING,
-        meaning=lambda text, count: text * max(count, 0),
+        meaning=_repeat,
     ),
     define(
         FAMILY,

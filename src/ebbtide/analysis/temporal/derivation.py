@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import assert_never
 
 from ebbtide.algebra.combination import (
@@ -13,6 +16,7 @@ from ebbtide.algebra.combination import (
 )
 from ebbtide.algebra.operators import Joining, operator
 from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -23,6 +27,7 @@ from ebbtide.algebra.relation import (
     Relation,
     StaticTable,
     Stream,
+    Unnest,
     Values,
     View,
 )
@@ -38,16 +43,17 @@ from ebbtide.algebra.window import (
 )
 from ebbtide.analysis.temporal import combination, pointwise, sources, windows
 from ebbtide.analysis.temporal.edge import Edge
-from ebbtide.core.tree import fold
+
+_NONE: Mapping[str, Edge] = MappingProxyType({})
 
 
-def temporal(plan: Relation) -> Edge:
-    """What is known about the times of a plan's output."""
-    return fold(plan, derive)
+def derive(
+    relation: Relation, below: tuple[Edge, ...], recursions: Mapping[str, Edge] = _NONE
+) -> Edge:
+    """What is known about a node's output from what is known about its inputs.
 
-
-def derive(relation: Relation, below: tuple[Edge, ...]) -> Edge:
-    """What is known about a node's output from what is known about its inputs."""
+    ``recursions`` has what is known of the rows of each recursion, by its name.
+    """
     node = operator(relation)
     if isinstance(node, Joining):
         return combination.brought_together(node, below[0], below[1])
@@ -60,12 +66,16 @@ def derive(relation: Relation, below: tuple[Edge, ...]) -> Edge:
             return sources.table(node)
         case View():
             return sources.view(node, below[0])
+        case Recurrence() | Recursion():
+            return replace(recursions[node.name], schema=node.schema)
         case Alias():
             return pointwise.renamed(node, below[0])
         case Filter():
             return pointwise.filtered(node, below[0])
         case Map():
             return pointwise.mapped(node, below[0])
+        case Unnest():
+            return pointwise.unnested(node, below[0])
         case Distinct():
             return pointwise.distinct(node, below[0])
         case Aggregate():

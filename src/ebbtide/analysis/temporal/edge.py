@@ -39,6 +39,8 @@ class Edge:
     kind: Kind
     facts: Dnf
     bounds: StreamBound = STATIC
+    always: bool = False
+    """Whether every change is about all of the time line: ``from`` and ``to`` say nothing."""
 
     @property
     def is_snapshot(self) -> bool:

@@ -8,15 +8,18 @@ segment only once ``now`` has come to its begin, so they wait for that too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.phases import Phase, during, phases
 from ebbtide.algebra.ranking import Over, TopN
-from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Named
+from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Named, Unnest
 from ebbtide.analysis.formula.dnf import Dnf
-from ebbtide.analysis.formula.formula import Formula, Ignore, both, compare, either
+from ebbtide.analysis.formula.formula import Formula, Ignore, Not, both, compare, either
 from ebbtide.analysis.formula.streambound import StreamBound
-from ebbtide.analysis.formula.terms import Term, Var
+from ebbtide.analysis.formula.terms import Coalesce, Greatest, Least, Term, Var
 from ebbtide.analysis.temporal.edge import (
     FROM,
     TO,
@@ -35,22 +38,41 @@ from ebbtide.core.schema import Schema
 
 def renamed(node: Alias, below: Edge) -> Edge:
     """The columns under other names."""
-    return made(
-        node.schema, below.kind, below.facts, below.bounds, shown_as(below.columns, node.schema)
-    )
+    shown = shown_as(below.columns, node.schema)
+    edge = made(node.schema, below.kind, below.facts, below.bounds, shown)
+    return replace(edge, always=below.always)
 
 
 def filtered(node: Filter, below: Edge) -> Edge:
     """The rows of which the predicate's temporal part is true (definition 12)."""
+    if node.depends_on_now:
+        return united_phases(cut(phase, below) for phase in during(node.predicate))
     facts = below.facts.where(holding(node.predicate, below.schema, below.columns))
     return made(node.schema, below.kind, facts, below.bounds)
 
 
 def mapped(node: Map, below: Edge) -> Edge:
     """New times are terms of old ones (definitions 13 and 14)."""
+    if node.depends_on_now:
+        found = phases(*(named.expression for named in node.columns))
+        return united_phases(
+            _mapped(_valued(node.columns, phase), node.schema, cut(phase, below)) for phase in found
+        )
+    return _mapped(node.columns, node.schema, below)
+
+
+def _mapped(columns: tuple[Named, ...], schema: Schema, below: Edge) -> Edge:
     y = below.copy("m")
     shown = {y.valid_from: FROM, y.valid_to: TO} if below.is_snapshot else {}
-    return _columns(node.columns, node.schema, y, y.facts, shown)
+    return _columns(columns, schema, y, y.facts, shown)
+
+
+def unnested(node: Unnest, below: Edge) -> Edge:
+    """The times of the row; nothing is known of an item."""
+    y = below.copy("u")
+    shown = {y.valid_from: FROM, y.valid_to: TO} if below.is_snapshot else {}
+    columns = tuple(Named(column.name, Ref(column)) for column in node.input.schema)
+    return _columns(columns, node.schema, y, y.facts, shown)
 
 
 def distinct(node: Distinct, below: Edge) -> Edge:
@@ -80,6 +102,66 @@ def framed(node: Over, below: Edge) -> Edge:
     z, y = below.copy("z"), below.copy("y")
     partition = same_partition(node.partition_by, z, y)
     return _of_partition(node.schema, z, y, both(partition, reach(node).affects(z, y)))
+
+
+def cut(phase: Phase, below: Edge) -> Edge:
+    """The part of each row's interval that a phase of a condition on NOW() leaves."""
+    y = below.copy("n")
+    guards = both(*(holding(guard, below.schema, y.columns) for guard in phase.guards))
+    facts = y.facts.where(guards)
+    starts, ends = (
+        [term_of(end, below.schema, y.columns) for end in side] for side in _sides(phase)
+    )
+    known = {v for term in (*starts, *ends) if term is not None for v in needed(term)}
+    facts = facts.where(both(*(Not(Ignore(v)) for v in known)))
+    cuts = below.is_snapshot and not below.always
+    begins = [y.valid_from, *starts] if cuts else starts
+    stops = [y.valid_to, *ends] if cuts else ends
+    facts = _end(facts, FROM, begins, Greatest, ">=")
+    facts = _end(facts, TO, stops, Least, "<=").where(compare(FROM, "<", TO))
+    shown = shown_as(y.columns, below.schema)
+    return made(below.schema, Kind.SNAPSHOT, facts, y.bounds, shown)
+
+
+def _sides(phase: Phase) -> tuple[tuple[Expression, ...], tuple[Expression, ...]]:
+    return phase.starts, phase.ends
+
+
+def _end(
+    facts: Dnf,
+    end: Var,
+    terms: list[Term | None],
+    extreme: type[Greatest] | type[Least],
+    op: str,
+) -> Dnf:
+    """An end of an interval, the extreme of several times; of some nothing may be known."""
+    known = tuple(term for term in terms if term is not None)
+    if known and len(known) == len(terms):
+        return facts.define(end, known[0] if len(known) == 1 else extreme(known))
+    return facts.where(both(*(compare(end, op, term) for term in known)))
+
+
+def needed(term: Term) -> frozenset[Var]:
+    """The variables without which a term is NULL."""
+    if isinstance(term, Greatest | Least | Coalesce):
+        return frozenset()
+    if isinstance(term, Var):
+        return frozenset({term})
+    return frozenset().union(*map(needed, term.children))
+
+
+def united_phases(edges: Iterable[Edge]) -> Edge:
+    """A row in any of its phases: what it waits for is the same in all of them."""
+    first, *rest = edges
+    facts = first.facts
+    for edge in rest:
+        facts = facts.either(edge.facts)
+    return replace(first, facts=facts)
+
+
+def _valued(columns: tuple[Named, ...], phase: Phase) -> tuple[Named, ...]:
+    pairs = zip(columns, phase.values, strict=True)
+    return tuple(Named(named.name, value) for named, value in pairs)
 
 
 def begins_within(*copies: Copy) -> Formula:

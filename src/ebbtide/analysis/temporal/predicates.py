@@ -5,7 +5,9 @@ Law: in a row in which a condition is TRUE its ``when_true`` is, and in one in w
 nothing: it may always be so.
 
 Understood are ``t +- INTERVAL``, GREATEST, LEAST, COALESCE, FLOOR and CEIL TO, comparisons, BETWEEN
-(which is two of them), IN, IS NULL, AND, OR, NOT, and ``t - u`` compared with an INTERVAL.
+(which is two of them), IN, IS NULL, AND, OR, NOT, and ``t - u`` compared with an INTERVAL.  A time
+as a number of microseconds, milliseconds or seconds, and that number with a constant added, is a
+term that is rounded to the unit; numbers of one unit are compared as their terms are.
 """
 
 from __future__ import annotations
@@ -45,22 +47,28 @@ from ebbtide.analysis.formula.formula import (
 from ebbtide.analysis.formula.formula import Not as NotFormula
 from ebbtide.analysis.formula.terms import Ceil, Coalesce, Const, Floor, Greatest, Least, Term, Var
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import Duration
+from ebbtide.core.time import MILLISECOND, SECOND, Duration
 from ebbtide.core.tree import fold
-from ebbtide.core.types import BOOLEAN, INTERVAL, TIMESTAMP
+from ebbtide.core.types import BIGINT, BOOLEAN, INTERVAL, TIMESTAMP
 
 _LATTICE = {"GREATEST": Greatest, "LEAST": Least, "COALESCE": Coalesce}
+_UNITS = {"UNIX_MICROS": 1, "UNIX_MILLIS": MILLISECOND, "UNIX_SECONDS": SECOND}
+_BACK = {"TIMESTAMP_MICROS": 1, "TIMESTAMP_MILLIS": MILLISECOND, "TIMESTAMP_SECONDS": SECOND}
 _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an expression says about times; ``ends`` are those whose difference it is."""
+    """What an expression says about times; ``ends`` are those whose difference it is.
+
+    ``count`` is the term that it counts, in units of so many microseconds.
+    """
 
     term: Term | None = None
     when_true: Formula = TRUE
     when_false: Formula = TRUE
     ends: tuple[Term, Term] | None = None
+    count: tuple[Term, Duration] | None = None
 
 
 def meaning(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Meaning:
@@ -71,7 +79,7 @@ def meaning(expression: Expression, schema: Schema, columns: Mapping[int, Var]) 
             return Meaning(_term(node, below, schema, columns))
         if node.type == BOOLEAN:
             return _condition(node, below)
-        return Meaning(ends=_ends(node, below))
+        return Meaning(ends=_ends(node, below), count=_count(node, below))
 
     return fold(expression, step)
 
@@ -110,8 +118,41 @@ def _term(
             return _LATTICE[name](terms) if len(terms) == len(below) else None
         case Cast(operand=operand) if operand.type == TIMESTAMP:
             return below[0].term
+        case Call(name="TIMESTAMP_MICROS" | "TIMESTAMP_MILLIS" | "TIMESTAMP_SECONDS" as name):
+            count = below[0].count
+            return count[0] if count is not None and count[1] == _BACK[name] else None
         case _:
             return None
+
+
+def _count(node: Expression, below: tuple[Meaning, ...]) -> tuple[Term, Duration] | None:
+    """The term that a number counts in a unit: it is that many units after the epoch."""
+    match node:
+        case Call(name="UNIX_MICROS" | "UNIX_MILLIS" | "UNIX_SECONDS" as name):
+            return _counted(below[0].term, _UNITS[name])
+        case Cast(operand=operand, to=to) if operand.type == TIMESTAMP and to == BIGINT:
+            return _counted(below[0].term, SECOND)
+        case Arithmetic(op="+" | "-" as op, left=left, right=right) if node.type == BIGINT:
+            count, number = below[0].count, right
+            if count is None and op == "+":
+                count, number = below[1].count, left
+            if (
+                count is None
+                or not isinstance(number, Literal)
+                or not isinstance(number.value, int)
+            ):
+                return None
+            term, unit = count
+            by = number.value * unit
+            return (term + by if op == "+" else term - by), unit
+        case _:
+            return None
+
+
+def _counted(term: Term | None, unit: Duration) -> tuple[Term, Duration] | None:
+    if term is None:
+        return None
+    return (term if unit == 1 else Floor(term, unit)), unit
 
 
 def _condition(node: Expression, below: tuple[Meaning, ...]) -> Meaning:
@@ -154,6 +195,9 @@ def _comparison(node: Comparison, below: tuple[Meaning, ...]) -> Meaning:
         if node.op == "<=>":
             return _null_safe(left, right)
         return _compared(Compare(Op(node.op), left, right))
+    one, other = below[0].count, below[1].count
+    if one is not None and other is not None and one[1] == other[1] and node.op != "<=>":
+        return _compared(Compare(Op(node.op), one[0], other[0]))
     for ends, length, op in (
         (below[0].ends, _length(node.right), node.op),
         (below[1].ends, _length(node.left), _SWAPPED.get(node.op, "<=>")),

@@ -49,6 +49,9 @@ def table(node: ChangingTable) -> Edge:
         facts = facts.where(compare(begin, "<=", FROM))
         if declaration.lifetime_us is not None:
             facts = facts.where(compare(TO, "<=", begin + declaration.lifetime_us))
+        if declaration.until is not None and not node.schema.column(declaration.until).nullable:
+            end = edge.columns[node.schema.position(declaration.until)]
+            facts = facts.where(compare(TO, "<=", end))
         if table_progresses(declaration):
             atoms.append(Bounded(FROM, bound_of(declaration, declaration.time)))
     return Edge(node.schema, Kind.SNAPSHOT, facts, StreamBound.of(*atoms))
@@ -67,7 +70,7 @@ def view(node: View, below: Edge) -> Edge:
         if variable is None:
             raise TemporalError(
                 "invalid-view",
-                f'view "{node.name}" promises progress for "{attribute}", which is no time',
+                f'view "{node.name}" promises progress for "{attribute}", which is not a time',
                 detail=f"{attribute} is {below.schema.column(attribute).type}",
                 hint="promise progress for a TIMESTAMP",
             )
@@ -88,6 +91,7 @@ def retentions(plan: Relation) -> Mapping[Bound, Duration]:
         for source in _sources(plan)
         if source.late is Late.REVISE and source.retain_us
         for promise in source.promises
+        if not promise.arrival
     }
 
 

@@ -8,10 +8,13 @@ the progress of all of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.relation import Stream
 from ebbtide.algebra.window import (
+    Always,
     Cumulate,
     Dstream,
     Fixed,
@@ -30,7 +33,9 @@ from ebbtide.algebra.window import (
 )
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, Ignore, Not, both, compare
-from ebbtide.analysis.formula.terms import Ceil, Floor, Var
+from ebbtide.analysis.formula.progress import bounds_of
+from ebbtide.analysis.formula.streambound import propagated
+from ebbtide.analysis.formula.terms import Ceil, Floor, Term, Var
 from ebbtide.analysis.temporal.edge import (
     FROM,
     TO,
@@ -41,12 +46,18 @@ from ebbtide.analysis.temporal.edge import (
     same,
     shown_as,
 )
+from ebbtide.analysis.temporal.sources import bound_of
+from ebbtide.core.declaration import arrivals_of
+from ebbtide.core.time import Duration
+from ebbtide.core.tree import find
+from ebbtide.errors import TemporalError
 
 START, END, INSTANT = Var("", "window_start"), Var("", "window_end"), Var("", "instant")
 
 
 def windowed(node: Window, below: Edge) -> Edge:
     """Facts as rows of an interval."""
+    _check_rows_bring_its_time(node, below)
     spec = node.spec
     if isinstance(spec, LinearWindow):
         return _each_alone(node, spec, below)
@@ -59,10 +70,26 @@ def windowed(node: Window, below: Edge) -> Edge:
             assert_never(spec)
 
 
+def _check_rows_bring_its_time(node: Window, below: Edge) -> None:
+    """Refuses a window on a time that the clock alone moves: ``now`` would never come to it."""
+    on = below.columns[below.schema.position(node.on)]
+    heard = set(bounds_of(propagated(on, below.facts, below.bounds)))
+    declared = [stream.declaration for stream in find(node, Stream)]
+    by_clock = {bound_of(source, name) for source in declared for name in arrivals_of(source)}
+    if heard and heard <= by_clock:
+        raise TemporalError(
+            "window-on-arrival",
+            f'a window cannot stand on "{node.on}", which is an ARRIVAL',
+            detail="now is moved by the times of rows, and not by when they came",
+            hint=f"write FROM TUMBLE(..., {node.on}, 1 MINUTE), or a window ON a time of the rows",
+        )
+
+
 def _each_alone(node: Window, spec: LinearWindow, below: Edge) -> Edge:
     on = below.columns[below.schema.position(node.on)]
     facts = _defined(_present(below.facts, on), spec, on).where(compare(FROM, "<", TO))
-    return made(node.schema, Kind.SNAPSHOT, facts, below.bounds)
+    edge = made(node.schema, Kind.SNAPSHOT, facts, below.bounds)
+    return replace(edge, always=isinstance(spec, Always))
 
 
 def assigned(node: Tumble | Hop | Cumulate, below: Edge) -> Edge:
@@ -71,12 +98,13 @@ def assigned(node: Tumble | Hop | Cumulate, below: Edge) -> Edge:
     facts = _present(below.facts, on)
     match node:
         case Tumble(size_us=size):
-            facts = facts.define(START, Floor(on, size)).define(END, START + size)
+            facts = facts.define(START, _section(on, size, node.offset_us))
+            facts = facts.define(END, START + size)
         case Hop(size_us=size):
             facts = facts.where(both(compare(START, "<=", on), compare(on, "<", START + size)))
             facts = facts.define(END, START + size)
         case Cumulate(step_us=step, size_us=size):
-            facts = facts.define(START, Floor(on, size)).where(
+            facts = facts.define(START, _section(on, size, node.offset_us)).where(
                 both(
                     compare(on, "<", END),
                     compare(END, "<=", START + size),
@@ -87,6 +115,11 @@ def assigned(node: Tumble | Hop | Cumulate, below: Edge) -> Edge:
         case _:
             assert_never(node)
     return made(node.schema, below.kind, facts, below.bounds)
+
+
+def _section(on: Var, size: Duration, offset: Duration) -> Term:
+    """Where the section of a time begins."""
+    return Floor(on - offset, size) + offset if offset else Floor(on, size)
 
 
 def in_session(node: Session, below: Edge) -> Edge:
@@ -131,6 +164,8 @@ def _defined(facts: Dnf, spec: LinearWindow, on: Var) -> Dnf:
             return facts.define(FROM, on).define(TO, FROM + 1)
         case Unbounded():
             return facts.define(FROM, on)
+        case Always():
+            return facts
         case _:
             assert_never(spec)
 

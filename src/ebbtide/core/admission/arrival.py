@@ -77,8 +77,10 @@ class Unused:
 
 _OURS = {op.value: op for op in Op}
 
-# What others say of facts: Spark's change types, Flink's row kinds, Debezium's letters.
+# What others say of facts: Spark's change types, Flink's row kinds, Debezium's letters, signs.
 _THEIRS = {
+    "+": Op.INSERT,
+    "-": Op.DELETE,
     "insert": Op.INSERT,
     "delete": Op.DELETE,
     "update_preimage": Op.DELETE,
@@ -107,11 +109,14 @@ def read_op(declaration: Declaration, word: str | None) -> Op | None:
     """The operation that a word in the OP column means, or None if it means none.
 
     Ours are insert, delete, replace, upsert and end.  On a table, "delete" is ours (the version
-    never was) unless the column is Spark's ``_change_type``, where it ends the version.
+    never was) unless the column is Spark's ``_change_type``, where it ends the version, as it does
+    in a bag.
     """
     text = (word or "").strip().casefold()
     if not _changes_versions(declaration):
         return _OURS.get(text, _THEIRS.get(text))
+    if isinstance(declaration, TableDeclaration) and declaration.bag:
+        return _THEIRS_OF_A_TABLE.get(text, _OURS.get(text))
     if (declaration.op or "").casefold() == _SPARK_COLUMN or text == Op.INSERT.value:
         return _THEIRS_OF_A_TABLE.get(text)
     return _OURS.get(text, _THEIRS_OF_A_TABLE.get(text))
@@ -124,6 +129,8 @@ def default_op(declaration: Declaration) -> Op:
 
 def allowed_ops(declaration: Declaration) -> frozenset[Op]:
     """The operations that an input takes."""
+    if isinstance(declaration, TableDeclaration) and declaration.bag:
+        return frozenset({Op.UPSERT, Op.END})
     if _changes_versions(declaration):
         return frozenset({Op.UPSERT, Op.END, Op.DELETE, Op.REPLACE})
     if isinstance(declaration, TableDeclaration) or declaration.append_only:

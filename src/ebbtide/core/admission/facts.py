@@ -133,13 +133,12 @@ def _tell(operations: list[Operation], fates: _Fates) -> _Held | None:
 def _closed(operations: tuple[Operation, ...], fates: _Fates, frontier: InputFrontier) -> set[int]:
     """The numbers of the operations that settle: those about facts that the horizon has passed,
     and the duplicates of such facts, which must not come to life because they are forgotten."""
-    passed = {o.number for o in operations if not frontier.accepts(o.times)}
+    passed = {o.number for o in operations if frontier.has_settled(o.times)}
     keys = {held.insert.key for number, held in fates.held.items() if number in passed}
     outlived = {o.number for o in operations if o.number in fates.duplicates and o.key in keys}
     return passed | outlived
 
 
 def _progressing_times(operation: Operation, frontier: InputFrontier) -> tuple[object, ...]:
-    return tuple(
-        t for line, t in zip(frontier.lines, operation.times, strict=True) if line.progresses
-    )
+    lines = zip(frontier.lines, operation.times, strict=True)
+    return tuple(t for line, t in lines if line.settles)

@@ -79,5 +79,8 @@ def admitted(
     sequence = None
     if declaration.sequence is not None:
         sequence = arrival.row[declaration.schema.position(declaration.sequence)]
-    order = (at, sort_key(sequence), arrival.offset, number)
+    # Of a bag an end may take away what comes at its own instant.
+    later = declaration.bag and arrival.op is Op.END
+    later |= declaration.ends_first and arrival.op is not Op.END
+    order = (at, sort_key(sequence), later, arrival.offset, number)
     return Operation(arrival, number, key, times, order, at)

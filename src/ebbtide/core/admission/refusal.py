@@ -8,10 +8,12 @@ progress, and with it lateness, does not depend on the order of arrival.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ebbtide.core.admission.arrival import Arrival, Reason, allowed_ops
-from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
 from ebbtide.core.frontier import InputFrontier, Times
-from ebbtide.core.time import Instant, is_finite, shift
+from ebbtide.core.time import Instant, is_finite
 from ebbtide.core.types import admits
 from ebbtide.core.values import Row
 from ebbtide.errors import QueryError
@@ -26,7 +28,7 @@ def refusal(declaration: Declaration, frontier: InputFrontier, arrival: Arrival)
     deciding = [value_of(declaration, arrival.row, name) for name in _deciding(declaration)]
     if None in deciding:
         return Reason.NULL_TIME
-    if None in key_of(declaration, arrival.row):
+    if not _is_bag(declaration) and None in key_of(declaration, arrival.row):
         return Reason.NULL_KEY
     # The ends of the line are no instants, so nothing happens at them.
     if not _has_types(declaration, arrival) or not all(map(is_finite, deciding)):
@@ -36,6 +38,32 @@ def refusal(declaration: Declaration, frontier: InputFrontier, arrival: Arrival)
     if not frontier.accepts(times_of(declaration, frontier, arrival)):
         return Reason.LATE
     return None
+
+
+def stamped(declaration: Declaration, frontier: InputFrontier, arrival: Arrival) -> Arrival:
+    """The arrival with the step's reading of the clock in its columns of arrival."""
+    names = arrivals_of(declaration)
+    if not names or len(arrival.row) != len(declaration.schema):
+        return arrival
+    if frontier.clock is None:
+        raise clock_needed(f'"{names[0]}" of "{declaration.name}" is an ARRIVAL')
+    row = list(arrival.row)
+    for name in names:
+        row[declaration.schema.position(name)] = frontier.clock
+    return replace(arrival, row=tuple(row))
+
+
+def clock_needed(why: str) -> QueryError:
+    """What is said where a step should have read the clock, and has not."""
+    return QueryError(
+        "clock-needed",
+        f"{why}, but no clock was read",
+        hint="give the step a reading of the clock",
+    )
+
+
+def _is_bag(declaration: Declaration) -> bool:
+    return isinstance(declaration, TableDeclaration) and declaration.bag
 
 
 def value_of(declaration: Declaration, row: Row, name: str) -> Instant:
@@ -85,12 +113,7 @@ def _has_types(declaration: Declaration, arrival: Arrival) -> bool:
 
 
 def _is_beyond(declaration: Declaration, frontier: InputFrontier, t: Instant) -> bool:
-    if declaration.not_beyond_us is None:
-        return False
-    if frontier.clock is None:
-        raise QueryError(
-            "clock-needed",
-            f'"{declaration.name}" is NOT BEYOND the clock, but no clock was read',
-            hint="give the step a reading of the clock",
-        )
-    return t > shift(frontier.clock, declaration.not_beyond_us)
+    if declaration.not_beyond_us is not None and frontier.clock is None:
+        raise clock_needed(f'"{declaration.name}" is NOT BEYOND the clock')
+    last = frontier.latest_allowed(declaration.not_beyond_us)
+    return last is not None and t > last

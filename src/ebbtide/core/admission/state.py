@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ebbtide.core.admission.arrival import Arrival, Step, Unused
 from ebbtide.core.admission.facts import FactLedger
 from ebbtide.core.admission.operation import Operation, Outcome, admitted
-from ebbtide.core.admission.refusal import refusal
+from ebbtide.core.admission.refusal import refusal, stamped
 from ebbtide.core.admission.versions import VersionLedger
 from ebbtide.core.change import Change, consolidate
 from ebbtide.core.declaration import Declaration, TableDeclaration
@@ -76,6 +76,7 @@ def admit(state: Admission, step: Step) -> Admission:
     operations: list[Operation] = []
     refused: list[Unused] = []
     for arrival in step.arrivals:
+        arrival = stamped(declaration, frontier, arrival)
         reason = refusal(declaration, frontier, arrival)
         if reason is None:
             number = state.admitted + len(operations)

@@ -8,8 +8,13 @@ pile of versions of which only the topmost is valid.
     delete at t    the topmost version is taken off: it never was, so it ended no other
     replace at t   the topmost version has other values, from its begin on
 
-A version lasts until its end, its begin + LIFETIME, or the begin of the next on the pile.  A
-negative at an instant at which no version is valid waits for one.
+A version lasts until its end, its begin + LIFETIME, the bound in its row (LIFETIME UNTIL), or the
+begin of the next on the pile.  One whose bound is not after its begin is never valid, and still
+ends the version before it; a replacement brings its own bound.  A negative at an instant at which
+no version is valid waits for one.
+
+In a bag all versions on the pile are valid, each until its own end, and an end is that of the
+oldest one of its kind.
 
     upsert a at 10, upsert b at 20, end at 40       a ├────────┤
                                                     b          ├──────────────┤
@@ -30,7 +35,7 @@ to it, and a late row that slips in between cannot undo what is settled.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from ebbtide.core.admission.arrival import Op, Reason
@@ -38,7 +43,7 @@ from ebbtide.core.admission.operation import Operation, Outcome, unused
 from ebbtide.core.change import Change
 from ebbtide.core.declaration import TableDeclaration
 from ebbtide.core.frontier import Frontier, InputFrontier
-from ebbtide.core.time import INF, Duration, Instant, shift
+from ebbtide.core.time import INF, Instant, shift
 from ebbtide.core.values import Row, normalise
 from ebbtide.errors import InternalError
 
@@ -89,8 +94,18 @@ class VersionLedger:
         by_key: dict[Row, list[Operation]] = defaultdict(list)
         for operation in sorted(self.operations, key=lambda o: o.order):
             by_key[operation.key].append(operation)
-        lifetime_us = self.declaration.lifetime_us
-        return [_replay(told, self.bound, line, lifetime_us) for told in by_key.values()]
+        end_of = self.declaration.end_of
+        bag = self.declaration.bag
+        return [_replay(told, self.bound, line, end_of, bag) for told in by_key.values()]
+
+    def standing(self, line: Frontier) -> list[Operation]:
+        """The upserts whose versions are valid after the horizon, as far as is known."""
+        return [
+            version.upsert
+            for history in self._histories(line)
+            for version in history.pile
+            if version.until > line.horizon
+        ]
 
     def _changes(self, history: _History) -> Iterable[Change]:
         next_begin = INF
@@ -98,7 +113,8 @@ class VersionLedger:
             end = min(version.until, next_begin)
             if version.upsert.at < end:
                 yield Change(self._row(version), version.upsert.at, end)
-            next_begin = version.upsert.at
+            if not history.bag:
+                next_begin = version.upsert.at
 
     def _row(self, version: _Version) -> Row:
         """The version's row; a replacement keeps the time at which the version began."""
@@ -134,9 +150,13 @@ class _History:
     pile: list[_Version] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     waiting: list[Operation] = field(default_factory=list)
+    bag: bool = False
 
     def valid(self, t: Instant) -> _Version | None:
-        """The version valid at an instant at or after the begin of the topmost one."""
+        """The version valid at an instant at or after the begin of the topmost one; of a bag, the
+        oldest."""
+        if self.bag:
+            return next((version for version in self.pile if t < version.until), None)
         return self.pile[-1] if self.pile and t < self.pile[-1].until else None
 
 
@@ -144,7 +164,8 @@ def _replay(
     operations: Iterable[Operation],
     bound: Iterable[Binding],
     line: Frontier,
-    lifetime_us: Duration | None,
+    end_of: Callable[[Instant, Row], Instant],
+    bag: bool,
 ) -> _History:
     """The history of one key; what is bound has been done before the rest begins."""
     done = {binding.correction.number for binding in bound}
@@ -154,20 +175,25 @@ def _replay(
             done.add(binding.upsert.number)
         else:
             says[binding.upsert.number] = binding.correction
-    history = _History()
+    history = _History(bag=bag)
     for operation in operations:
         if operation.number in done:
             continue
         if operation.op is Op.UPSERT:
-            until = INF if lifetime_us is None else shift(operation.at, lifetime_us)
             told = says.get(operation.number, operation)
+            until = end_of(operation.at, told.row)
             history.pile.append(_Version(operation, told, until))
         else:
-            _correct(history, operation, line)
+            _correct(history, operation, line, end_of)
     return history
 
 
-def _correct(history: _History, operation: Operation, line: Frontier) -> None:
+def _correct(
+    history: _History,
+    operation: Operation,
+    line: Frontier,
+    end_of: Callable[[Instant, Row], Instant],
+) -> None:
     """End, delete or replace the version valid at the operation's time, or wait for one."""
     version = history.valid(operation.at)
     if version is None:
@@ -182,6 +208,7 @@ def _correct(history: _History, operation: Operation, line: Frontier) -> None:
             history.pile.pop()
         else:
             version.says = operation
+            version.until = end_of(version.upsert.at, operation.row)
 
 
 def _reaches(correction: Operation, version: _Version, line: Frontier) -> bool:

@@ -11,6 +11,10 @@ Law, for each of them: ``decode(encode(changes))`` is snapshot-equivalent to ``c
 | ``revision`` | insertions, deletions and replacements of tuples issued before (paper 3) |
 | ``spark`` | Spark's ``_change_type`` |
 | ``flink`` | Flink's row kinds |
+| ``debezium`` | Debezium's envelopes |
+| ``upsert`` | upserts and ends by key |
+| ``touching`` | changes joined where they touch, or cut |
+| ``encoding`` | which of them a sink gets |
 
 Encoding refuses what is no relation (``QueryError``), decoding what nobody could have encoded
 (``SourceError``).  Lateness is none of their business: ``admission`` judges single rows.

@@ -2,6 +2,17 @@
 
 Law: the snapshot at ``t`` is the sum of all that entered, less all that left, up to and including
 ``t``; between two end points nothing moves.
+
+A step moves the snapshot from the ``now`` before it to the one after it.  What it says of the time
+before is told in one of two ways: with the instants that it is about, so that the sum is exact at
+every instant (``floor`` is ``-inf``); or all at once at the old ``now`` (``floor``), so that time
+never falls, and the sum at an instant is what was said of it when ``now`` passed it.
+
+    before              now
+      |   told earlier   |
+    ──┼──────────┤       |      leaves here, though nothing new was said of it
+      |      ├───┼───────┼──    enters here
+    ├─┼──────────┼──  late      enters at ``before``, or, told exactly, where it begins
 """
 
 from __future__ import annotations
@@ -27,28 +38,59 @@ class Turn:
     updated: tuple[tuple[Row, Row], ...]
     entered: tuple[Row, ...]
 
+    @property
+    def moves(self) -> bool:
+        """Whether anything happens."""
+        return bool(self.left or self.updated or self.entered)
+
 
 def turns(changes: Iterable[Change], key: Key | None = None) -> Iterator[Turn]:
     """The turns of a relation, by time; with a key, a row that is replaced at once is updated."""
     held = repeated(changes)
     if key is not None:
         unique(held, key, QueryError)
+    yield from step_turns((), held, NEG_INF, INF, NEG_INF, key)
+
+
+def step_turns(
+    told: Iterable[Change],
+    emitted: Iterable[Change],
+    before: Instant,
+    now: Instant,
+    floor: Instant,
+    key: Key | None = None,
+) -> Iterator[Turn]:
+    """The turns of a step: of what it emits, and of what was told earlier and moves only now.
+
+    ``told`` are changes of earlier steps that begin or end after ``before``.
+    """
     moves: dict[Instant, Counter[Row]] = defaultdict(Counter)
-    for change in held:
-        moves[change.valid_from][change.row] += change.diff
-        moves[change.valid_to][change.row] -= change.diff
+    for change in told:
+        for at, diff in ((change.valid_from, change.diff), (change.valid_to, -change.diff)):
+            if before < at <= now:
+                moves[at][change.row] += diff
+    for change in emitted:
+        for at, diff in ((change.valid_from, change.diff), (change.valid_to, -change.diff)):
+            if at <= now:
+                moves[max(at, floor)][change.row] += diff
     moves.pop(INF, None)
+    yield from _turns(moves, key)
+
+
+def _turns(moves: dict[Instant, Counter[Row]], key: Key | None) -> Iterator[Turn]:
     for at in sorted(moves):
         left = _rows({row: -count for row, count in moves[at].items()})
         entered = _rows(moves[at])
         updated = () if key is None else _updated(left, entered, key)
         old, new = {pair[0] for pair in updated}, {pair[1] for pair in updated}
-        yield Turn(
+        turn = Turn(
             at,
             tuple(row for row in left if row not in old),
             updated,
             tuple(row for row in entered if row not in new),
         )
+        if turn.moves:
+            yield turn
 
 
 @dataclass(frozen=True, slots=True)

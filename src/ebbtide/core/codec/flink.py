@@ -61,7 +61,7 @@ def _sign(change: FlinkChange) -> int:
     if sign is None:
         raise SourceError(
             "unknown-row-kind",
-            f'"{change.kind}" is no row kind of Flink',
+            f'"{change.kind}" is not a row kind of Flink',
             hint=f"use {', '.join(_SIGNS)}",
         )
     return sign

@@ -9,6 +9,10 @@ so the order by (from, to) puts it before a positive one of its key that begins 
                           from                       t      to
 
 A key occurs once in every snapshot, or a negative tuple would not say which one it ends.
+
+Of a step only what it alters is told: a row that ends as it was promised needs no tuple, one that
+ends otherwise gets a negative one, and what is corrected in the past is told from the ``now``
+before the step on, so that time never falls.
 """
 
 from __future__ import annotations
@@ -17,8 +21,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ebbtide.core.change import Change, consolidate
-from ebbtide.core.codec.relation import Key, in_order, key_of, missing, repeated, unique
+from ebbtide.core.change import Change, consolidate, restrict
+from ebbtide.core.codec.relation import Key, in_order, key_of, missing, relation, repeated, unique
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, NEG_INF, Duration, Instant, format_instant, is_finite, shift
 from ebbtide.core.values import Row, row_key
@@ -61,6 +65,60 @@ def encode(
         if one.valid_to < bound:
             tuples.append(Negative(key_of(one.row, key), one.valid_to))
     return tuple(sorted(tuples, key=_order))
+
+
+def of_step(
+    told: Iterable[Change], emitted: Iterable[Change], before: Instant, now: Instant, key: Key
+) -> tuple[KeyedTuple, ...]:
+    """What a step adds to what was told: ``told`` are the changes that end after ``before``, of
+    the keys that the step moves."""
+    old = _by_key(restrict(told, Interval(before, INF)), key)
+    new = _by_key(restrict((*told, *emitted), Interval(before, INF)), key)
+    tuples: list[KeyedTuple] = []
+    for values in new.keys() | old.keys():
+        tuples += _differences(values, old.get(values, ()), new.get(values, ()), before, now)
+    return tuple(sorted(tuples, key=_order))
+
+
+def _by_key(changes: Iterable[Change], key: Key) -> dict[Row, tuple[Change, ...]]:
+    found: dict[Row, list[Change]] = {}
+    for change in relation(changes):
+        found.setdefault(key_of(change.row, key), []).append(change)
+    return {values: tuple(mine) for values, mine in found.items()}
+
+
+def _differences(
+    values: Row,
+    old: tuple[Change, ...],
+    new: tuple[Change, ...],
+    before: Instant,
+    now: Instant,
+) -> Iterable[KeyedTuple]:
+    """The tuples of one key: wherever what was promised is not what is."""
+    promised = _valid(old, before)
+    ends = {t for one in (*old, *new) for t in (one.valid_from, one.valid_to)}
+    for at in sorted({before, *(t for t in ends if before < t <= now and t < INF)}):
+        if promised is not None and promised.valid_to <= at:
+            promised = None
+        there = _valid(new, at)
+        if promised is not None and not _alike(promised, there, now):
+            yield Negative(values, at)
+            promised = None
+        if there is not None and promised is None:
+            yield Positive(there.row, Interval(at, there.valid_to))
+            promised = there
+
+
+def _valid(changes: Iterable[Change], at: Instant) -> Change | None:
+    return next((one for one in changes if one.valid_from <= at < one.valid_to), None)
+
+
+def _alike(promised: Change, there: Change | None, now: Instant) -> bool:
+    """Whether what is there is what was promised, or differs from it only at an end that the step
+    comes to."""
+    if there is None or there.row != promised.row:
+        return False
+    return there.valid_to == promised.valid_to or min(there.valid_to, promised.valid_to) <= now
 
 
 def decode(tuples: Iterable[KeyedTuple], key: Key) -> tuple[Change, ...]:

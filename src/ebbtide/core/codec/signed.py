@@ -10,18 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ebbtide.core.change import Change
-from ebbtide.core.codec.feed import Move, relation_of, turns
+from ebbtide.core.codec.feed import Move, Turn, relation_of, turns
 
 SignedTuple = Move
+
+SIGNS = {+1: "+", -1: "-"}
+"""How signs are written."""
 
 
 def encode(changes: Iterable[Change]) -> tuple[SignedTuple, ...]:
     """A relation as positive and negative tuples."""
-    tuples: list[SignedTuple] = []
-    for turn in turns(changes):
-        tuples += [SignedTuple(-1, row, turn.at) for row in turn.left]
-        tuples += [SignedTuple(+1, row, turn.at) for row in turn.entered]
-    return tuple(tuples)
+    return tuple(one for turn in turns(changes) for one in moves(turn))
+
+
+def moves(turn: Turn) -> Iterable[SignedTuple]:
+    """What happens at one instant."""
+    olds, news = (tuple(pair[side] for pair in turn.updated) for side in (0, 1))
+    yield from (SignedTuple(-1, row, turn.at) for row in (*turn.left, *olds))
+    yield from (SignedTuple(+1, row, turn.at) for row in (*news, *turn.entered))
 
 
 def decode(tuples: Iterable[SignedTuple]) -> tuple[Change, ...]:

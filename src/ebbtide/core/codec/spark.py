@@ -40,11 +40,13 @@ def encode(
     changes: Iterable[Change], key: Key | None = None, first_version: int = 0
 ) -> tuple[SparkChange, ...]:
     """A relation as a change feed: one commit at each instant at which it moves."""
-    return tuple(
-        SparkChange(row, change_type, version, turn.at)
-        for version, turn in enumerate(turns(changes, key), first_version)
-        for change_type, row in _commit(turn)
-    )
+    numbered = enumerate(turns(changes, key), first_version)
+    return tuple(change for version, turn in numbered for change in commit(turn, version))
+
+
+def commit(turn: Turn, version: int) -> Iterable[SparkChange]:
+    """What happens at one instant, as one commit."""
+    return (SparkChange(row, kind, version, turn.at) for kind, row in _commit(turn))
 
 
 def decode(feed: Iterable[SparkChange]) -> tuple[Change, ...]:
@@ -68,7 +70,7 @@ def _sign(change: SparkChange) -> int:
     if sign is None:
         raise SourceError(
             "unknown-change-type",
-            f'"{change.change_type}" is no change type of Spark',
+            f'"{change.change_type}" is not a change type of Spark',
             hint=f"use {', '.join(_SIGNS)}",
         )
     return sign

@@ -28,10 +28,10 @@ from ebbtide.core.admission.versions import VersionLedger
 from ebbtide.core.change import Change, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
+from ebbtide.core.row_text import row_text
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row
 from ebbtide.kernels.admission.plain_keys import plain_keys, settles
-from ebbtide.kernels.admission.row_text import row_text
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import (
@@ -109,6 +109,18 @@ class Admission:
         area = area.insert(net(pa.concat_tables(parts))).reorganize()
         return Result(pa.concat_tables(emitted), (area,))
 
+    def pending(self, stored: Batch, frontier: InputFrontier) -> list[Arrival]:
+        """The negatives among stored operations that wait for what they are about."""
+        found: list[Arrival] = []
+        for mine, _ in _by_key(self._operations(to_changes(stored), frontier, 0), ()).values():
+            found += [o.arrival for o in self._ledger(mine).outcome(frontier).pending]
+        return found
+
+    def _ledger(self, operations: list[Operation]) -> VersionLedger | FactLedger:
+        if isinstance(self.declaration, TableDeclaration) and not self.declaration.static:
+            return VersionLedger(self.declaration, tuple(operations))
+        return FactLedger(self.declaration, tuple(operations))
+
     def _by_ledgers(
         self, stored: Batch, arrived: Batch, before: InputFrontier, after: InputFrontier
     ) -> tuple[list[Change], list[Operation]]:
@@ -136,15 +148,10 @@ class Admission:
         kept: list[Operation],
     ) -> tuple[Outcome, Outcome]:
         """What has become of a key's operations before and after the step."""
-        if isinstance(self.declaration, TableDeclaration) and not self.declaration.static:
-            versions = VersionLedger(self.declaration, tuple(known))
-            later = versions.admit(new, before, after)
-            kept += _prune(later, after)
-            return versions.outcome(before), later.outcome(after)
-        facts = FactLedger(self.declaration, tuple(known))
-        grown = facts.admit(new, before, after)
-        kept += grown.open
-        return facts.outcome(before), grown.outcome(after)
+        ledger = self._ledger(known)
+        later = ledger.admit(new, before, after)
+        kept += later.open if isinstance(later, FactLedger) else _prune(later, after)
+        return ledger.outcome(before), later.outcome(after)
 
     def _difference(self, outcomes: tuple[Outcome, Outcome]) -> Iterable[Change]:
         old, new = outcomes
@@ -180,7 +187,7 @@ class Admission:
         arrival = operation.arrival
         row = (*arrival.row, operation.op.value, arrival.offset, None)
         lines = zip(frontier.lines, operation.times, strict=True)
-        times = [t for line, t in lines if line.progresses and t is not None]
+        times = [t for line, t in lines if line.settles and t is not None]
         return Change(row, NEG_INF, min(times, default=INF))
 
     def _opened(self, arrived: Batch, frontier: InputFrontier) -> Batch:
@@ -217,7 +224,7 @@ def _by_key(
 
 
 def _horizon(frontier: InputFrontier) -> Instant:
-    return min((line.horizon for line in frontier.progressing), default=NEG_INF)
+    return min((line.horizon for line in frontier.settling), default=NEG_INF)
 
 
 def _without_texts(changes: Batch, schema: Schema) -> Batch:
@@ -235,6 +242,11 @@ def _prune(ledger: VersionLedger, after: InputFrontier) -> list[Operation]:
     line = after[time] if time is not None else None
     if line is None or not line.progresses:
         return list(ledger.operations)
+    if ledger.declaration.bag:
+        standing = VersionLedger(
+            ledger.declaration, tuple(o for o in ledger.operations if o.at <= line.horizon)
+        ).standing(line)
+        return [*standing, *(o for o in ledger.operations if o.at > line.horizon)]
     baked = _bake(ledger)
     passed = tuple(o for o in baked if o.at <= line.horizon)
     rest = [o for o in baked if o.at > line.horizon]

@@ -6,7 +6,7 @@ Law: for the keys that are chosen here, what is emitted and what is kept is what
 - of a stream, keys with one operation, an insert: it is a fact, and stays open until the horizon
   has passed it;
 - of a table, keys with upserts and ends alone, in which every end follows the upsert of a version
-  that is still valid.
+  that is still valid; of a bag none.
 
     upsert a, upsert b, end       a ├────┤
                                   b      ├────────┤
@@ -51,15 +51,21 @@ def plain_keys(
     schema = declaration.schema
     keys = [schema.position(name) for name in declaration.key]
     rows = _Rows(declaration, operations, codes(operations, keys).ids)
+    if isinstance(declaration, TableDeclaration) and declaration.bag:
+        nobody = np.zeros(operations.num_rows, np.bool_)
+        return Plain(nobody, nobody, rows.told(*_NOTHING))
     if isinstance(declaration, TableDeclaration) and not declaration.static:
         return _versions(declaration, rows, new, after)
     return _facts(rows, new, after)
 
 
+_NOTHING = tuple(np.zeros(0, np.int64) for _ in range(4))
+
+
 def settles(declaration: Declaration, operations: Any, frontier: InputFrontier) -> Ints:
     """For each operation the instant at which the horizon passes it."""
     result: Ints = np.full(operations.num_rows, INF, np.int64)
-    for line in frontier.progressing:
+    for line in frontier.settling:
         place = declaration.schema.position(line.attribute)
         result = np.minimum(result, fixed(column(operations, place)))
     return result
@@ -73,6 +79,11 @@ class _Rows:
 
     def times(self, attribute: str) -> Ints:
         return fixed(column(self.operations, self.declaration.schema.position(attribute)))
+
+    def bounds(self, attribute: str) -> Ints:
+        """Times of which one that is not there is no bound."""
+        times = column(self.operations, self.declaration.schema.position(attribute))
+        return fixed(pc.fill_null(times, INF))
 
     def are(self, op: Op) -> Mask:
         words = column(self.operations, len(self.declaration.schema))
@@ -101,7 +112,7 @@ def _facts(rows: _Rows, new: Mask, after: InputFrontier) -> Plain:
     alone = np.bincount(rows.ids)[rows.ids] == 1 if len(rows.ids) else new
     chosen = rows.without(~(alone & rows.are(Op.INSERT)))
     kept = chosen.copy()
-    for line in after.progressing:
+    for line in after.settling:
         kept &= rows.times(line.attribute) > line.horizon
     places = np.flatnonzero(chosen & new)
     always = (np.full(len(places), t, np.int64) for t in (NEG_INF, INF, 1))
@@ -114,6 +125,8 @@ def _versions(declaration: TableDeclaration, rows: _Rows, new: Mask, after: Inpu
     limit = np.full(len(at), INF, np.int64)
     if declaration.lifetime_us is not None:
         limit = np.minimum(at, INF - declaration.lifetime_us) + declaration.lifetime_us
+    if declaration.until is not None:
+        limit = np.minimum(limit, rows.bounds(declaration.until))
     story = _Story(rows.ids, at, limit, rows.are(Op.UPSERT), rows.are(Op.END))
     order = _in_order(declaration, rows, at, new)
     old = order[~new[order]]
@@ -134,7 +147,8 @@ def _in_order(declaration: TableDeclaration, rows: _Rows, at: Ints, new: Mask) -
     schema = declaration.schema
     sequence = [] if declaration.sequence is None else [schema.position(declaration.sequence)]
     offset = column(rows.operations, len(schema) + 1)
-    major = [rows.ids, at, *all_ranks(rows.operations, sequence), fixed(offset), new]
+    later = [~rows.are(Op.END)] if declaration.ends_first else []
+    major = [rows.ids, at, *all_ranks(rows.operations, sequence), *later, fixed(offset), new]
     return np.lexsort(tuple(reversed(major)))
 
 

@@ -38,6 +38,7 @@ from ebbtide.kernels.aggregates.moments import values_of
 from ebbtide.kernels.aggregates.rescan import results
 from ebbtide.kernels.aggregates.results import moment_of, result_of
 from ebbtide.kernels.aggregates.totals import add_endless, from_column, to_column, width
+from ebbtide.kernels.grouping import ranked
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.sweeps.end_points import next_stored
 from ebbtide.kernels.sweeps.rederivation import inputs_after
@@ -97,7 +98,8 @@ def move(
 def _in_key_order(changes: Batch, area: SweepArea) -> Batch:
     """The changes of each key together, as they are stored: what is read and written next to each
     other lies next to each other."""
-    order = order_by(area.hash(changes), ints(changes, FROM))
+    ranks = ranked(area.hash(changes))
+    order = order_by(ranks, ints(changes, FROM))
     return changes.take(pa.array(order)).combine_chunks()
 
 

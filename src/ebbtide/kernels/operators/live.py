@@ -23,7 +23,7 @@ import numpy as np
 from ebbtide.core.time import NEG_INF
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
-from ebbtide.state.batch import DIFF, FROM, TO, cancel, with_times
+from ebbtide.state.batch import DIFF, FROM, TO, cancel, where, with_times
 from ebbtide.state.columns import ints
 from ebbtide.state.keep import After, Keep
 from ebbtide.state.layout import Layout, by_rows
@@ -45,8 +45,11 @@ class Live:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The answer after what was emitted."""
         (changes,), (area,) = inputs, areas
+        empty = changes.slice(0, 0)
+        # Most of what a step of many rows emits has ended within it.
+        changes = where(changes, ints(changes, TO) > times.now)
         start = ints(changes, FROM)
         begun = np.where(start <= times.now, NEG_INF, start)
         stored = cancel(with_times(changes, begun, ints(changes, TO), ints(changes, DIFF)))
         keep = Keep(((After(ENDS, times.now),),))
-        return Result(changes.slice(0, 0), (area.insert(stored, keep=keep).reorganize(keep),))
+        return Result(empty, (area.insert(stored, keep=keep).reorganize(keep),))

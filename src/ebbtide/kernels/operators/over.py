@@ -125,7 +125,7 @@ class Over:
         # Copies of a row stand next to each other, and each counts those before it.
         copy = np.arange(len(every)) - np.searchsorted(every, every)
         numbers = Numbers(found.numbers.rows[every] + copy, *(n[every] for n in found.numbers[1:]))
-        made = self._columns(rows.changes, entered, numbers)
+        made = self.columns(rows.changes, entered, numbers)
         columns = (values.take(pa.array(valued)) for values in made)
         changes = pa.Table.from_arrays(
             [*(taken.column(i) for i in payload(taken)), *columns, *map(pa.array, times)],
@@ -162,7 +162,8 @@ class Over:
         """The frame, or what stands for none: all rows, or with an order those up to the peers."""
         return self.frame or Frame(False, None, 0 if self.order else None)
 
-    def _columns(self, rows: Batch, found: Entries, numbers: Numbers) -> list[Any]:
+    def columns(self, rows: Batch, found: Entries, numbers: Numbers) -> list[Any]:
+        """The values of the calls for rows in an order, and their numbers in it."""
         framed = [call.call for call in self.calls if isinstance(call, Framed)]
         aggregates = iter(self._aggregates(tuple(framed), rows, found)) if framed else iter(())
         result = []

@@ -21,11 +21,16 @@ def shift(times: Ints, by: Duration) -> Ints:
     return np.where(times == INF, INF, moved)
 
 
-def floor_to(times: Ints, grid: Duration) -> Ints:
-    """The last multiple of ``grid`` at or before each instant."""
-    below = np.mod(times, grid)
+def floor_to(times: Ints, grid: Duration, offset: Duration = 0) -> Ints:
+    """The last multiple of ``grid`` at or before each instant, on a grid moved by ``offset``."""
+    below = since(times, grid, offset)
     floored = np.where(times < NEG_INF + below, NEG_INF, times - below)
     return np.where(times == INF, INF, floored)
+
+
+def since(times: Ints, grid: Duration, offset: Duration = 0) -> Ints:
+    """How long ago the last point of a grid was."""
+    return np.mod(np.mod(times, grid) - offset, grid) if offset else np.mod(times, grid)
 
 
 def ceil_to(times: Ints, grid: Duration) -> Ints:

@@ -34,6 +34,7 @@ class Cumulate(Linear):
     on: int
     step_us: Duration
     size_us: Duration
+    offset_us: Duration = 0
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """The input's columns, then start and end of the window."""
@@ -42,7 +43,7 @@ class Cumulate(Linear):
     def changes(self, changes: Batch) -> Batch:
         """The facts with each of their windows."""
         facts, ts = timed(changes, self.on)
-        start = floor_to(ts, self.size_us)
+        start = floor_to(ts, self.size_us, self.offset_us)
         passed = (ts - start) // self.step_us
         counts = self.size_us // self.step_us - passed
         steps = ranges(passed + 1, counts)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from ebbtide.core.time import Duration
 from ebbtide.kernels.kernel import Batch, Schema
 from ebbtide.kernels.stateless import Linear, repeated, timed, wider, with_columns
-from ebbtide.kernels.sweeps.timeline import floor_to, shift
+from ebbtide.kernels.sweeps.timeline import floor_to, shift, since
 from ebbtide.state.arrays import ranges
 
 
@@ -34,6 +34,7 @@ class Hop(Linear):
     on: int
     slide_us: Duration
     size_us: Duration
+    offset_us: Duration = 0
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """The input's columns, then start and end of the window."""
@@ -42,9 +43,10 @@ class Hop(Linear):
     def changes(self, changes: Batch) -> Batch:
         """The facts with each of their windows."""
         facts, ts = timed(changes, self.on)
-        last = floor_to(ts, self.slide_us)
+        last = floor_to(ts, self.slide_us, self.offset_us)
         # Starts are last, last - slide, ... as long as the window still reaches ts.
-        counts = (self.size_us - np.mod(ts, self.slide_us) - 1) // self.slide_us + 1
+        passed = since(ts, self.slide_us, self.offset_us)
+        counts = (self.size_us - passed - 1) // self.slide_us + 1
         back = ranges(np.zeros(len(counts), np.int64), counts)
         start = np.repeat(last, counts) - back * self.slide_us
         return with_columns(repeated(facts, counts), [start, shift(start, self.size_us)])

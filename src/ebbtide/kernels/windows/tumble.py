@@ -1,6 +1,7 @@
 """TUMBLE: every fact with the section of time that it lies in.
 
-Law: a fact at ``ts`` gets ``window_start = FLOOR(ts TO size)`` and ``window_end`` one size later.
+Law: a fact at ``ts`` gets ``window_start = FLOOR(ts TO size)``, on a grid that an offset
+may move, and ``window_end`` one size later.
 State: none.
 Emits: each change of a fact with a time at once, over the change's own interval.
 Forgets: nothing, it holds nothing.
@@ -28,6 +29,7 @@ class Tumble(Linear):
 
     on: int
     size_us: Duration
+    offset_us: Duration = 0
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """The input's columns, then start and end of the window."""
@@ -36,5 +38,5 @@ class Tumble(Linear):
     def changes(self, changes: Batch) -> Batch:
         """The facts with their window."""
         facts, ts = timed(changes, self.on)
-        start = floor_to(ts, self.size_us)
+        start = floor_to(ts, self.size_us, self.offset_us)
         return with_columns(facts, [start, shift(start, self.size_us)])

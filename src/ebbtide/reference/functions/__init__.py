@@ -7,6 +7,7 @@ need the types, the calendar or regular expressions are here, by family.
 
 from ebbtide.algebra.functions import FUNCTIONS
 from ebbtide.reference.functions.context import Context, Evaluation, plain
+from ebbtide.reference.functions.json_text import JSON_TEXT
 from ebbtide.reference.functions.numbers import NUMBERS
 from ebbtide.reference.functions.patterns import PATTERNS
 from ebbtide.reference.functions.times import TIMES
@@ -18,4 +19,5 @@ EVALUATIONS: dict[str, Evaluation] = {
     **PATTERNS,
     **NUMBERS,
     **TIMES,
+    **JSON_TEXT,
 }

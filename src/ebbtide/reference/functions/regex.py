@@ -52,7 +52,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(_translated(pattern), re.ASCII)
     except re.error as error:
-        raise bad_argument(f"{pattern!r} is no regular expression: {error}") from None
+        raise bad_argument(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 def _translated(pattern: str) -> str:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from ebbtide.core.declaration import given_schema
 from ebbtide.files import reads
 from ebbtide.files.options import FILE_OPTIONS
+from ebbtide.spark.arrivals import is_enveloped
 from ebbtide.spark.file_readers import read_in_tasks, read_permissively
 
 if TYPE_CHECKING:
@@ -74,7 +76,8 @@ class Csv:
         streaming: bool,
     ) -> DataFrame:
         """The rows of the files."""
-        if reads(self.word, declaration.schema, dict(files.options)):
+        given = given_schema(declaration)
+        if reads(self.word, given, dict(files.options), is_enveloped(declaration)):
             return read_in_tasks(spark, files, declaration, zone, streaming)
         # A file whose header has other names is no file of this source.
         defaults = {"timeZone": zone, "header": "true", "enforceSchema": "false"}

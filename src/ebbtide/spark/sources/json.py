@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from ebbtide.core.declaration import given_schema
 from ebbtide.files import reads
 from ebbtide.files.options import FILE_OPTIONS
+from ebbtide.spark.arrivals import is_enveloped
 from ebbtide.spark.file_readers import read_in_tasks, read_permissively
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ class Json:
         streaming: bool,
     ) -> DataFrame:
         """The rows of the files."""
-        if reads(self.word, declaration.schema, dict(files.options)):
+        given = given_schema(declaration)
+        if reads(self.word, given, dict(files.options), is_enveloped(declaration)):
             return read_in_tasks(spark, files, declaration, zone, streaming)
         defaults = {"timeZone": zone}
         return read_permissively(spark, self.word, files, declaration, streaming, defaults)

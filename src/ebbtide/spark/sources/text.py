@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from ebbtide.core.declaration import given_schema
 from ebbtide.core.types import StringType
 from ebbtide.errors import QueryError
 from ebbtide.files.options import FILE_OPTIONS
@@ -41,7 +42,7 @@ class Text:
         streaming: bool,
     ) -> DataFrame:
         """The lines of the files."""
-        columns = [(column.name.casefold(), column.type) for column in declaration.schema]
+        columns = [(column.name.casefold(), column.type) for column in given_schema(declaration)]
         if columns != [(_VALUE, StringType())]:
             raise QueryError(
                 "text-columns",

@@ -18,6 +18,7 @@ from ebbtide.core.types import BOOLEAN, NullType
 from ebbtide.errors import BindError
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.environment import Environment
+from ebbtide.sql.binding.instants import now_call
 from ebbtide.sql.catalog import near
 from ebbtide.sql.elsewhere import instead
 
@@ -87,11 +88,14 @@ def function_call(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
             f"{name} looks at rows in an order, and needs OVER",
             hint=f"write {text} OVER (ORDER BY {env.some_column()})",
         )
+    now = now_call(node, env.context)
+    if now is not None:
+        return now
     _check_known(node, env)
     for key in ("distinct", "order", "filter", "nulls"):
         if node.args.get(key):
             raise BindError(
-                "not-an-aggregate", f"{name} is no aggregate, and takes no {_WORDS[key]}"
+                "not-an-aggregate", f"{name} is not an aggregate, and takes no {_WORDS[key]}"
             )
     if any(isinstance(argument, exp.Alias) for argument in node.expressions):
         return _named_struct(node, env, bind)

@@ -32,6 +32,8 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
         unseen = env.unseen.get(parts[0].casefold()) if len(parts) == 1 else None
         if unseen is not None and all(node is not part for part in unseen.walk()):
             raise _unseen(parts[0], unseen, env) from None
+        if parts[-1].casefold() == "rowtime":
+            raise _rowtime(parts, env) from None
         if parts[-1].casefold() == "window_time" and env.scope.reaches(("window_end",)):
             raise _window_time(parts) from None
         if len(parts) == 1 and env.context.span(node).text.startswith('"'):
@@ -44,6 +46,16 @@ def column(node: exp.Column, env: Environment, bind: Bind) -> Expression:
 
 def _too_far(parts: tuple[str, ...]) -> EbbtideError:
     return refusals.OUTER_COLUMN(name=".".join(parts))
+
+
+def _rowtime(parts: tuple[str, ...], env: Environment) -> BindError:
+    """The error of the column that ksqlDB adds to every row, its time."""
+    return BindError(
+        "unknown-column",
+        f'there is no column "{".".join(parts)}"',
+        detail="the time of a row is a column of it",
+        hint=f"write {env.some_column()}",
+    )
 
 
 def _window_time(parts: tuple[str, ...]) -> BindError:
@@ -72,6 +84,6 @@ def _unseen(name: str, node: exp.Expr, env: Environment) -> BindError:
     text = env.context.span(node).text
     return BindError(
         "unseen-alias",
-        f'"{name}" is named in SELECT, and is no column that {env.clause} can use',
+        f'"{name}" is named in SELECT, and is not a column that {env.clause} can use',
         hint=f"write ({text})",
     )

@@ -79,6 +79,8 @@ class Context:
     places: list[Place] = field(default_factory=list)
     written: Written = field(default_factory=Written)
     read: set[int] = field(default_factory=set)
+    with_now: bool = False
+    """Whether the block, or one around it, speaks of NOW()."""
 
     def span(self, node: exp.Expr) -> Span:
         """Where a node stands."""
@@ -108,7 +110,7 @@ class Context:
 
     def apart(self) -> Context:
         """The context of a query that sees no names of others."""
-        return replace(self, outer=None, beyond=self.outer or self.beyond)
+        return replace(self, outer=None, beyond=self.outer or self.beyond, with_now=False)
 
     def elsewhere(self) -> Context:
         """The context of a query whose sources do not count among ours."""

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ebbtide.algebra.relation import Relation, View
-from ebbtide.core.declaration import Late, Promise, StreamDeclaration, TableDeclaration
+from ebbtide.core.declaration import (
+    Late,
+    Promise,
+    StreamDeclaration,
+    TableDeclaration,
+    bag_key,
+    deletable_arrival,
+)
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import format_duration
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError
+from ebbtide.sql.binding.encodings import known_encoding, with_encoding
 from ebbtide.sql.binding.scope import meant
 from ebbtide.sql.binding.sources import renamed
 from ebbtide.sql.catalog import Catalog, FileSource, StreamEntry, TableEntry, ViewEntry, near
@@ -31,18 +39,28 @@ def create_stream(statement: CreateStream, catalog: Catalog) -> Catalog:
     """The catalog with one more stream."""
     if statement.if_not_exists and statement.name.text in catalog:
         return catalog
-    schema = _schema(statement)
+    schema, lifetime = _schema(statement), statement.lifetime
+    if lifetime is not None and not statement.progress:
+        raise BindError(
+            "time-needed",
+            "LIFETIME counts from a time that progresses, and there is none",
+            hint="declare PROGRESS FOR the time of the facts",
+            span=lifetime.span,
+        )
     declaration = StreamDeclaration(
         statement.name.text,
         schema,
         _names(statement.key, schema),
-        _promises(statement.progress, schema),
+        (*_promises(statement.progress, schema), *_arrivals(statement)),
         _length(statement.retain) or 0,
         statement.late or Late.REVISE,
         _length(statement.idle_after),
         _length(statement.not_beyond),
         _name(statement.op, schema),
         statement.append_only or not statement.key,
+        _length(lifetime) if isinstance(lifetime, Period) else None,
+        _time(lifetime, schema) if isinstance(lifetime, Name) else None,
+        _length(statement.archive),
     )
     return _added(StreamEntry(declaration, _files(statement.files)), statement, catalog)
 
@@ -52,20 +70,32 @@ def create_table(statement: CreateTable, catalog: Catalog) -> Catalog:
     if statement.if_not_exists and statement.name.text in catalog:
         return catalog
     schema = _schema(statement)
+    if statement.encoding is not None:
+        statement, schema = with_encoding(statement, schema)
     _check_changing(statement, schema)
+    _check_without_arrival(statement)
+    lifetime = statement.lifetime
+    op, sequence = _name(statement.op, schema), _name(statement.sequence, schema)
+    time, until = _time(statement.time, schema), None
+    if isinstance(lifetime, Name):
+        until = _time(lifetime, schema)
+    bag = time is not None and not statement.key
     declaration = TableDeclaration(
         statement.name.text,
         schema,
-        _names(statement.key, schema),
-        _time(statement.time, schema),
-        _name(statement.op, schema),
-        _name(statement.sequence, schema),
-        _length(statement.lifetime),
+        bag_key(schema, time, op, sequence, until) if bag else _names(statement.key, schema),
+        time,
+        op,
+        sequence,
+        _length(lifetime) if isinstance(lifetime, Period) else None,
         _promises(statement.progress, schema),
         _length(statement.retain) or 0,
         statement.late or Late.REVISE,
         _length(statement.idle_after),
         _length(statement.not_beyond),
+        until,
+        None if statement.encoding is None else known_encoding(statement.encoding),
+        bag,
     )
     return _added(TableEntry(declaration, _files(statement.files)), statement, catalog)
 
@@ -84,7 +114,8 @@ def create_view(statement: CreateView, plan: Relation, catalog: Catalog) -> Cata
     promises = None
     if statement.progress is not None:
         promises = tuple(_time(attribute, plan.schema) or "" for attribute in statement.progress)
-    return _added(ViewEntry(View(name, plan, promises)), statement, catalog)
+    keep_us = None if statement.keep is None else statement.keep.us
+    return _added(ViewEntry(View(name, plan, promises), keep_us), statement, catalog)
 
 
 def drop(statement: Drop, catalog: Catalog) -> Catalog:
@@ -176,6 +207,47 @@ def _promises(progress: Iterable[Progress], schema: Schema) -> tuple[Promise, ..
             )
         promises.append(Promise(attribute, item.delay_us))
     return tuple(promises)
+
+
+def _arrivals(statement: CreateStream) -> tuple[Promise, ...]:
+    """The promises of ARRIVAL columns, which the clock keeps."""
+    promised = {item.attribute.text.casefold() for item in statement.progress}
+    found = []
+    for column in statement.columns:
+        name = column.name.text
+        if not column.arrival:
+            continue
+        if not isinstance(column.type, TimestampType):
+            raise BindError(
+                "not-a-time",
+                f'"{name}" is {column.type}, and an ARRIVAL is a TIMESTAMP',
+                hint=f"write {name} TIMESTAMP ARRIVAL",
+                span=column.span,
+            )
+        if name.casefold() in promised:
+            raise BindError(
+                "duplicate-promise",
+                f'"{name}" is an ARRIVAL, and the clock alone moves its progress',
+                hint=f"leave out PROGRESS FOR {name}",
+                span=column.span,
+            )
+        if statement.op is not None and statement.op.text.casefold() == name.casefold():
+            raise BindError("not-a-time", f'"{name}" cannot be OP and ARRIVAL', span=column.span)
+        if statement.key and not statement.append_only:
+            raise deletable_arrival(statement.name.text, name).with_span(column.span)
+        found.append(Promise(name, arrival=True))
+    return tuple(found)
+
+
+def _check_without_arrival(statement: CreateTable) -> None:
+    for column in statement.columns:
+        if column.arrival:
+            raise BindError(
+                "arrival-in-a-table",
+                f'"{column.name.text}" is an ARRIVAL, which only a column of a stream can be',
+                hint="CREATE STREAM, or leave out ARRIVAL",
+                span=column.span,
+            )
 
 
 def _promised(item: Progress, schema: Schema) -> str:

@@ -145,7 +145,7 @@ def _call(node: nodes.Call, env: Environment) -> AggregateCall:
             raise BindError("no-window-function", f"{name} takes no OVER")
         for key in ("distinct", "order", "filter", "nulls"):
             if node.args.get(key):
-                raise BindError("not-an-aggregate", f"{name} is no aggregate")
+                raise BindError("not-an-aggregate", f"{name} is not an aggregate")
         arguments = tuple(scalar(argument, env) for argument in node.expressions)
         if name in NUMBERINGS and arguments:
             raise BindError("wrong-arguments", f"{name} takes no argument")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.expression import Expression, Ref, depends_on_now
 from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation
 from ebbtide.core.schema import Column
@@ -25,11 +25,14 @@ from ebbtide.errors import BindError, EbbtideError
 from ebbtide.plan_text.call_sql import aggregate_sql
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.calls import aggregate_call
+from ebbtide.sql.binding.context import Names
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.naming import column_text, unique
 from ebbtide.sql.binding.scalars import scalar
 
 __all__ = ["Grouping", "ordered_call"]
+
+Move = Callable[[Expression], Expression]
 
 
 @dataclass(slots=True)
@@ -39,15 +42,13 @@ class Grouping:
     keys: list[Named] = field(default_factory=list)
     calls: dict[AggregateCall, NamedCall] = field(default_factory=dict)
     closed: dict[str, Column] = field(default_factory=dict)
+    renamed: dict[str, Column] = field(default_factory=dict)
     subquery: Callable[[exp.Expr, Environment], Expression] | None = None
 
     def add_key(self, expression: Expression) -> None:
         """Groups by one more expression."""
         if all(key.expression != expression for key in self.keys):
-            wanted = (
-                expression.column.name if isinstance(expression, Ref) else column_text(expression)
-            )
-            self.keys.append(Named(self._unused(wanted), expression))
+            self.keys.append(Named(self._unused(_wanted(expression)), expression))
 
     def aggregate(self, node: nodes.Call, env: Environment) -> Expression:
         """The column that an aggregate will make."""
@@ -62,10 +63,50 @@ class Grouping:
             wanted, [key.name for key in self.keys] + [call.name for call in self.calls.values()]
         )
 
-    def on(self, relation: Relation) -> Aggregate:
+    def on(self, relation: Relation, names: Names) -> Aggregate:
         """The groups of a relation."""
-        calls = tuple(ordered_call(named, relation) for named in self.calls.values())
-        return Aggregate(relation, tuple(self.keys), calls)
+        keys, given = list(self.keys), list(self.calls.values())
+        if any(map(depends_on_now, _parts_of(keys, given))):
+            relation, keys, given = self._below_now(relation, keys, given, names)
+        calls = tuple(ordered_call(named, relation) for named in given)
+        return Aggregate(relation, tuple(keys), calls)
+
+    def _below_now(
+        self, relation: Relation, keys: list[Named], calls: list[NamedCall], names: Names
+    ) -> tuple[Relation, list[Named], list[NamedCall]]:
+        """What depends on NOW() as columns of a query in FROM, and the groups over these."""
+        moving = [part for part in _parts_of(keys, calls) if depends_on_now(part)]
+        columns: list[Named] = []
+        for expression in (*map(Ref, relation.schema), *dict.fromkeys(moving)):
+            wanted = expression.column.name if isinstance(expression, Ref) else "at_now"
+            taken = [named.name for named in columns]
+            columns.append(Named(unique(wanted, taken), expression))
+        below = Alias(Map(relation, tuple(columns)), names.fresh("phased"))
+        made = {
+            named.expression: Ref(column)
+            for named, column in zip(columns, below.schema, strict=True)
+        }
+
+        def moved(expression: Expression) -> Expression:
+            return made.get(expression) or expression.with_children(
+                tuple(map(moved, expression.children))
+            )
+
+        taken = []
+        for key in keys:
+            expression = moved(key.expression)
+            taken.append(unique(_wanted(expression), taken))
+            self.renamed[key.name] = Named(taken[-1], expression).column
+        grouped = [
+            Named(name, moved(key.expression)) for name, key in zip(taken, keys, strict=True)
+        ]
+        called = []
+        for named in calls:
+            call = _over(named.call, moved)
+            taken.append(unique(aggregate_sql(call, column_text), taken))
+            called.append(NamedCall(taken[-1], call))
+            self.renamed[named.name] = called[-1].column
+        return below, grouped, called
 
     def close(self, relation: Aggregate, alias: str) -> Relation:
         """The groups as a query in FROM, for what stands beside them to be joined."""
@@ -90,7 +131,8 @@ class Grouping:
         return fold(expression, step)
 
     def _shown(self, column: Column) -> Column:
-        return self.closed.get(column.name, column)
+        made = self.renamed.get(column.name, column)
+        return self.closed.get(made.name, made)
 
     def check(
         self, expression: Expression, node: exp.Expr, env: Environment, joined: frozenset[str]
@@ -143,3 +185,28 @@ def _place(column: Column, node: exp.Expr, env: Environment) -> exp.Expr:
         if any(ref.column == column for ref in find(bound, Ref)):
             return candidate
     return node
+
+
+def _wanted(expression: Expression) -> str:
+    """The name of the column that a key makes."""
+    return expression.column.name if isinstance(expression, Ref) else column_text(expression)
+
+
+def _parts_of(keys: list[Named], calls: list[NamedCall]) -> list[Expression]:
+    """All that keys and aggregates are computed from."""
+    found = [key.expression for key in keys]
+    for named in calls:
+        call = named.call
+        found += [*call.arguments, *(key.expression for key in call.order)]
+        found += [] if call.filter is None else [call.filter]
+    return found
+
+
+def _over(call: AggregateCall, moved: Move) -> AggregateCall:
+    """A call on other expressions."""
+    return replace(
+        call,
+        arguments=tuple(map(moved, call.arguments)),
+        filter=None if call.filter is None else moved(call.filter),
+        order=tuple(replace(key, expression=moved(key.expression)) for key in call.order),
+    )

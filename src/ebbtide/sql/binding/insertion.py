@@ -11,11 +11,13 @@ from ebbtide.algebra.coercion import can_cast, cast
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.relation import Alias, Map, Named, Relation, Stream, View
+from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.core.declaration import Declaration, Late
 from ebbtide.core.schema import Column
 from ebbtide.core.tree import find
 from ebbtide.core.types import NullType, StringType, Type
 from ebbtide.errors import BindError
+from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql import refusals
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.scope import meant
@@ -69,6 +71,12 @@ def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalo
     entry = catalog.get(target.name)
     if not isinstance(entry, StreamEntry):
         raise refusals.INTO_A_TABLE(name=target.name)
+    if query.output != AS_EMITTED:
+        raise BindError(
+            "insert-emit",
+            "a stream is fed by the changes of a query, however these are written for sinks",
+            hint=f"leave out{output_sql(query.output)}",
+        )
     if query.emit is not Emit.CHANGES:
         raise BindError(
             "insert-emit",
@@ -79,7 +87,7 @@ def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalo
     read = {view.name.casefold() for view in find(query.plan, View)}
     read |= {leaf.declaration.name.casefold() for leaf in find(query.plan, Stream)}
     if target.name.casefold() in read:
-        raise refusals.RECURSIVE_STREAM(name=target.name)
+        _check_recursive(entry, query.plan)
     for column, fed in zip(target.schema, query.plan.schema, strict=True):
         if fed.nullable and not column.nullable:
             raise BindError(
@@ -102,9 +110,11 @@ def _check_derived(entry: StreamEntry) -> None:
     said = {
         "RETAIN": declaration.retain_us > 0,
         "LATE QUARANTINE": declaration.late is Late.QUARANTINE,
+        "ARCHIVE": declaration.archive_us is not None,
         "IDLE AFTER": declaration.idle_after_us is not None,
         "NOT BEYOND": declaration.not_beyond_us is not None,
         "a delay of PROGRESS": any(promise.delay_us for promise in declaration.promises),
+        "ARRIVAL": any(promise.arrival for promise in declaration.promises),
     }
     given = [what for what, is_said in said.items() if is_said]
     if given:
@@ -114,6 +124,21 @@ def _check_derived(entry: StreamEntry) -> None:
             detail="what queries insert is never late; progress is that of the slowest of them",
             hint=f"leave out {given[0]}; PROGRESS FOR at AS at names a time that progresses",
         )
+
+
+def _check_recursive(entry: StreamEntry, plan: Relation) -> None:
+    """Refuses a stream that reads itself and does not say in which time it grows."""
+    declaration = entry.declaration
+    if not declaration.promises:
+        raise refusals.RECURSIVE_STREAM(name=entry.name)
+    for view in find(plan, View):
+        if view.name == entry.name and view.schema != declaration.row_schema:
+            raise BindError(
+                "in-use",
+                f'"{entry.name}" is read by a view or stream that took some of its columns to be '
+                "never NULL",
+                hint=f"INSERT INTO {entry.name} first, and declare what reads it then",
+            )
 
 
 def _chosen(target: Declaration, statement: InsertInto) -> list[Column]:

@@ -24,20 +24,25 @@ from ebbtide.algebra.combination import (
 )
 from ebbtide.algebra.expression import Comparison, Expression, Ref, conjunction, conjuncts
 from ebbtide.algebra.identifiers import identifier
+from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.relation import Filter, Relation, Values
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find
-from ebbtide.errors import BindError
-from ebbtide.sql import nodes
+from ebbtide.errors import BindError, TemporalError
+from ebbtide.sql import nodes, refusals
+from ebbtide.sql.binding.as_of import facts_of, joined_as_of
 from ebbtide.sql.binding.context import Context
+from ebbtide.sql.binding.instants import moving_of, read_always, without_now
+from ebbtide.sql.binding.places import kind_of, note
 from ebbtide.sql.binding.scope import Scope, Visible, tables_of
-from ebbtide.sql.binding.sources import BindQuery, BoundSource, aliased, bare
+from ebbtide.sql.binding.sources import BindQuery, BoundSource, aliased, bare, within_lifetime
+from ebbtide.sql.binding.unnesting import unnested
 
 __all__ = ["Condition", "from_clause"]
 
-Condition = Callable[[exp.Expr, Scope], Expression]
-"""Binds the condition of a join."""
+Condition = Callable[[exp.Expr, Scope, bool], Expression]
+"""Binds the condition of a join, an inner one whose rows nothing else keeps if the last is true."""
 
 _NOTHING = Values(Schema(()), ((),))
 
@@ -60,13 +65,27 @@ class _Joiner:
         self.context = context
         self.bind = bind
         self.condition = condition
+        self.inside = 0
+        self.lifts = True
 
     def joined(self, first: exp.Expr, joins: list[exp.Join]) -> BoundSource:
         """A source and what is joined to it, in order; commas last."""
+        if not self.inside:
+            self.lifts = not any(join.side in ("RIGHT", "FULL") for join in joins)
         result: BoundSource | None = None
-        group, comma = self.source(first), None
+        comma: exp.Join | None = None
+        if isinstance(first, nodes.Unnest):
+            group = unnested(
+                BoundSource(_NOTHING, Scope((), self.context.outer)), first, self.context
+            )
+        else:
+            group = self.source(first)
         for join in joins:
-            if _is_comma(join):
+            if isinstance(join.this, nodes.Unnest):
+                if _is_comma(join) and result is not None and comma is not None:
+                    group, result = self.beside(result, group, comma), None
+                group = self.with_items(group, join.this, join)
+            elif _is_comma(join):
                 result = group if result is None else self.beside(result, group, comma or join)
                 group, comma = self.source(join.this), join
             else:
@@ -76,21 +95,53 @@ class _Joiner:
     def source(self, node: exp.Expr) -> BoundSource:
         """A single source, or a join in parentheses."""
         if isinstance(node, nodes.Joined):
-            return self.joined(node.this, node.args.get("joins") or [])
-        relation, name = bare(node, self.context, self.bind)
+            self.inside += 1
+            joined = self.joined(node.this, node.args.get("joins") or [])
+            self.inside -= 1
+            return joined
+        inner = self.context.elsewhere() if self.context.with_now else self.context
+        with self.context.at(node):
+            shown = within_lifetime(node, inner)
+        relation, name = bare(shown, inner, self.bind)
+        if self.context.with_now:
+            if kind_of(inner.places) is Kind.FACT:
+                with self.context.at(node):
+                    relation = read_always(relation, name, node, self.context)
+                note(relation, name or "source", node, self.context)
+            else:
+                self.context.places.extend(inner.places)
         with self.context.at(node):
             source = aliased(relation, name, node, self.context)
         self.context.placed(source.relation, node)
         return source
 
+    def with_items(self, left: BoundSource, node: nodes.Unnest, join: exp.Join) -> BoundSource:
+        """The rows so far, once for each item of an array of theirs."""
+        on = join.args.get("on")
+        left_join = join.side == "LEFT" and isinstance(on, exp.Boolean) and bool(on.this)
+        others = join.kind not in ("", "CROSS") or join.args.get("using")
+        if others or (join.side and not left_join):
+            span = self.context.span(join)
+            raise refusals.UNNEST_JOIN(span, item=self.context.extent(node).text)
+        with self.context.at(node):
+            source = unnested(left, node, self.context, pads=left_join)
+        self.context.placed(source.relation, join)
+        if on is None or left_join:
+            return source
+        predicate = self.condition(on, source.scope, self.is_inner(join))
+        return replace(source, relation=Filter(source.relation, predicate))
+
     def beside(self, left: BoundSource, right: BoundSource, node: exp.Join) -> BoundSource:
         """Every pair of rows."""
         self.check_names(left.scope, right.scope, node)
         product = self.context.placed(Product(left.relation, right.relation), node)
-        return BoundSource(product, left.scope.beside(right.scope))
+        moving = left.moving + right.moving
+        return BoundSource(product, left.scope.beside(right.scope), moving)
 
     def join(self, left: BoundSource, node: exp.Join) -> BoundSource:
         """Two sources joined by a condition."""
+        if isinstance(node.this, nodes.AsOf):
+            return self.join_as_of(left, node, node.this)
         right = self.source(node.this)
         if node.kind == "CROSS":
             return self.beside(left, right, node)
@@ -100,16 +151,74 @@ class _Joiner:
         using = [name.name for name in identifiers]
         with self.context.at(node):
             predicate = (
-                self.equal(left.scope, right.scope, identifiers)
+                self.alike(left.scope, right.scope, identifiers, node.kind == "ASOF")
                 if using
-                else conjunction(conjuncts(self.condition(node.args["on"], both)))
+                else self.condition(node.args["on"], both, self.is_inner(node))
             )
-            relation = _combined(left.relation, right.relation, predicate, node)
+            known, predicate, moving = without_now(right.relation, predicate, node)
+            relation = _combined(left.relation, known, predicate, node)
             self.context.placed(relation, node)
+            moving = (*moving_of(left.moving, right.moving, node), *moving)
         if isinstance(relation, SemiJoin | AntiJoin):
-            return BoundSource(relation, left.scope)
-        scope = _merged(left.scope, right.scope, using, node.side) if using else both
-        return BoundSource(relation, scope.refreshed(relation.schema))
+            return BoundSource(relation, left.scope, moving)
+        merged = using[:-1] if node.kind == "ASOF" else using
+        scope = _merged(left.scope, right.scope, merged, node.side) if merged else both
+        return BoundSource(relation, scope.refreshed(relation.schema), moving)
+
+    def join_as_of(self, left: BoundSource, node: exp.Join, source: nodes.AsOf) -> BoundSource:
+        """Facts joined with what a table had at their times."""
+        facts = facts_of(left, source, self.context)
+        inner = self.context.elsewhere()
+        relation, name = bare(source.this, inner, self.bind)
+        if kind_of(inner.places) is Kind.FACT:
+            raise TemporalError(
+                "facts-need-window",
+                f'"{name or "the query"}" has no window, so it has nothing at an instant',
+                hint=f"write {self.context.span(source.this).text} [UNBOUNDED]",
+                span=self.context.span(source.this),
+            )
+        with self.context.at(source):
+            right = aliased(relation, name, source, self.context)
+        self.context.placed(right.relation, source)
+        self.check_names(left.scope, right.scope, node)
+        if node.kind in ("SEMI", "ANTI", "ASOF") or node.side not in ("", "LEFT"):
+            raise refusals.AS_OF_JOIN(self.context.span(node))
+        mine, identifiers = facts.source.scope, node.args.get("using") or []
+        scope = mine.beside(right.scope)
+        if identifiers:
+            names = [name.name for name in identifiers]
+            scope = _merged(mine, right.scope, names, node.side)
+        with self.context.at(node):
+            predicate = (
+                self.equal(mine, right.scope, identifiers)
+                if identifiers
+                else self.condition(node.args["on"], scope, False)
+            )
+        made = joined_as_of(
+            facts,
+            right.relation,
+            scope,
+            lambda one, other: _combined(one, other, predicate, node),
+            self.context,
+        )
+        self.context.placed(made.relation, node)
+        return made
+
+    def alike(
+        self, left: Scope, right: Scope, names: list[exp.Identifier], near: bool
+    ) -> Expression:
+        """What USING says: that columns are equal, and of ASOF that the last is not later."""
+        if not near:
+            return self.equal(left, right, names)
+        *same, last = names
+        with self.context.at(last):
+            nearest = compare(">=", _own(left, last.name), _own(right, last.name))
+        equal = conjuncts(self.equal(left, right, same)) if same else ()
+        return conjunction((nearest, *equal))
+
+    def is_inner(self, node: exp.Join) -> bool:
+        """Whether a condition of the join may as well stand in WHERE."""
+        return self.lifts and not self.inside and not node.side and node.kind in ("", "CROSS")
 
     def equal(self, left: Scope, right: Scope, names: list[exp.Identifier]) -> Expression:
         """That the columns of a name are equal on both sides."""

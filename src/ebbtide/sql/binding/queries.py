@@ -67,7 +67,7 @@ def _planned(node: exp.Expr, context: Context) -> Relation:
         case nodes.StreamOperator():
             return stream(node, context, query)
         case _:
-            raise InternalError("unknown-node", f"{type(node).__name__} is no query")
+            raise InternalError("unknown-node", f"{type(node).__name__} is not a query")
 
 
 def _with(node: exp.Expr, context: Context) -> Context:
@@ -111,7 +111,7 @@ def _by_position(node: exp.Expr, columns: tuple[Visible, ...], env: Environment)
     if not 1 <= place <= len(columns):
         raise BindError(
             "bad-position",
-            f"ORDER BY {node.name} is no column of the query, which has {len(columns)}",
+            f"ORDER BY {node.name} is not a column of the query, which has {len(columns)}",
             hint=f"write {len(columns)}",
             span=env.context.span(node),
         )

@@ -100,6 +100,22 @@ def _comparison(op: str) -> Handler:
     )
 
 
+def _equal(node: exp.EQ, env: Environment) -> Expression:
+    right = node.expression
+    # x = ANY (array), where no aggregate can stand.
+    quantified = isinstance(right, nodes.Call) and right.this == "ANY" and env.aggregate is None
+    if quantified and len(right.expressions) == 1:
+        items = env.context.extent(right.expressions[0]).text
+        item = env.context.extent(node.this).text
+        raise BindError(
+            "misplaced-aggregate",
+            f"ANY({items}) is an aggregate, which cannot stand in {env.clause}",
+            hint=f"write ARRAY_CONTAINS({items}, {item})",
+            span=env.context.extent(node),
+        )
+    return coercion.compare("=", scalar(node.this, env), scalar(right, env))
+
+
 def _named(name: str) -> Handler:
     return lambda node, env: coercion.call(
         name, (scalar(node.this, env), scalar(node.expression, env))
@@ -261,7 +277,7 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.And: _logic(And),
     exp.Or: _logic(Or),
     exp.Not: _not,
-    exp.EQ: _comparison("="),
+    exp.EQ: _equal,
     exp.NEQ: _comparison("<>"),
     exp.LT: _comparison("<"),
     exp.LTE: _comparison("<="),

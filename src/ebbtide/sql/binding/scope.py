@@ -8,7 +8,7 @@ it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ebbtide.algebra.expression import Expression, Ref
@@ -96,6 +96,11 @@ class Scope:
                 for visible in self.columns
             ),
         )
+
+    def mapped(self, change: Callable[[Expression], Expression]) -> Scope:
+        """The same names for other expressions."""
+        columns = (replace(v, expression=change(v.expression)) for v in self.columns)
+        return replace(self, columns=tuple(columns))
 
     def beside(self, other: Scope) -> Scope:
         """The names of two sources next to each other."""

@@ -31,6 +31,7 @@ from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.framing import Framing
 from ebbtide.sql.binding.grouping import Grouping
+from ebbtide.sql.binding.instants import checked_now, mentions_now
 from ebbtide.sql.binding.items import SelectItem, listed
 from ebbtide.sql.binding.joins import from_clause
 from ebbtide.sql.binding.limits import limited, on_selected, row_count
@@ -68,9 +69,12 @@ class Block:
         correlated: bool = False,
     ) -> None:
         self.select = select
+        if mentions_now(select) is not None:
+            context = replace(context, with_now=True)
         self.context = context
         self.inner = inner
         self.correlated = correlated
+        self.from_on: list[Expression] = []
         self.source = from_clause(select, context, bind, self._on)
         self.scope = self.source.scope
         self.below = Attachments(inner, context.names)
@@ -79,6 +83,7 @@ class Block:
         self.grouping = Grouping(subquery=self.below.value) if is_grouped(select) else None
         self.items = listed(select, self.scope, context)
         self.where = self._conditions("where", self._env("WHERE"))
+        self.where.terms = [*self.source.moving, *self.from_on, *self.where.terms]
         self.outer_terms = self._joining() if correlated else []
         self.having = Conditions([], [])
 
@@ -105,8 +110,13 @@ class Block:
     def _aliases(self) -> dict[str, exp.Expr]:
         return {item.name.casefold(): item.node for item in self.items if item.named}
 
-    def _on(self, node: exp.Expr, scope: Scope) -> Expression:
-        return condition(node, Environment(self.context, scope, "ON"))
+    def _on(self, node: exp.Expr, scope: Scope, inner: bool) -> Expression:
+        """The condition of a join; of an inner one, what names the block around is as in WHERE."""
+        env = Environment(self.context, scope, "ON", inner and self.correlated)
+        terms = conjuncts(checked_now(condition(node, env), node, self.context))
+        own = scope.plan_tables
+        self.from_on += [term for term in terms if tables_of(term) - own]
+        return conjunction(tuple(term for term in terms if not tables_of(term) - own))
 
     def _conditions(self, clause: str, env: Environment) -> Conditions:
         found = Conditions([], [])
@@ -117,7 +127,7 @@ class Block:
                 with self.context.at(core):
                     found.semis.append(semi_join(core, negated, env, self.inner))
                 continue
-            found.terms += conjuncts(condition(part, env))
+            found.terms += conjuncts(checked_now(condition(part, env), part, self.context))
         return found
 
     def _joining(self) -> list[Expression]:
@@ -149,7 +159,7 @@ class Block:
         if not text.isdigit() or not 1 <= int(text) <= len(self.items):
             raise BindError(
                 "bad-position",
-                f"{clause} {text} is no column of the SELECT list, which has {len(self.items)}",
+                f"{clause} {text} is not a column of the SELECT list, which has {len(self.items)}",
                 hint=f"write {len(self.items)}",
                 span=self.context.span(node),
             )
@@ -174,7 +184,10 @@ class Block:
             unseen=self._aliases(),
             correlated=self.correlated and self.grouping is None,
         )
-        return [item.expression or scalar(item.node, env) for item in self.items]
+        return [
+            item.expression or checked_now(scalar(item.node, env), item.node, self.context)
+            for item in self.items
+        ]
 
     def plan(self) -> Relation:
         """The whole SELECT as a plan; only a subquery has terms that join it to a block around."""
@@ -199,7 +212,7 @@ class Block:
         relation = self.rows()
         if self.grouping is None:
             return relation
-        grouped = self.grouping.on(relation)
+        grouped = self.grouping.on(relation, self.context.names)
         self._place(grouped, "group")
         if not self.above.items and not having.semis:
             terms = [self.checked(term, self.select.args["having"]) for term in having.terms]

@@ -10,29 +10,35 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ebbtide.algebra.expression import Ref
+from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Alias, Map, Named, Relation
 from ebbtide.algebra.window import Dstream, Istream, Rstream
 from ebbtide.errors import BindError, InternalError, TemporalError
-from ebbtide.sql import nodes
+from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.context import Context
 from ebbtide.sql.binding.places import check, check_snapshot, kind_of, note
 from ebbtide.sql.binding.scope import Scope, Visible, meant
+from ebbtide.sql.binding.validity import valid
 from ebbtide.sql.binding.windows import function_on, on_snapshot, window_on, without_window
-from ebbtide.sql.catalog import near
+from ebbtide.sql.catalog import StreamEntry, near
+from ebbtide.sql.spans import mark
 
-__all__ = ["BindQuery", "BoundSource", "aliased", "bare", "renamed", "stream"]
+__all__ = ["BindQuery", "BoundSource", "aliased", "bare", "renamed", "stream", "within_lifetime"]
 
 BindQuery = Callable[[exp.Expr, Context], Relation]
 
 
 @dataclass(frozen=True, slots=True)
 class BoundSource:
-    """A source in FROM: the relation, and the names that it brings."""
+    """A source in FROM: the relation, and the names that it brings.
+
+    ``moving`` are conditions on NOW() of its inner joins, which hold of the pairs.
+    """
 
     relation: Relation
     scope: Scope
+    moving: tuple[Expression, ...] = ()
 
 
 def bare(node: exp.Expr, context: Context, bind: BindQuery) -> tuple[Relation, str | None]:
@@ -51,9 +57,13 @@ def bare(node: exp.Expr, context: Context, bind: BindQuery) -> tuple[Relation, s
                 return _assigned(node, context, bind)
             case nodes.StreamOperator():
                 return stream(node, context, bind), None
+            case nodes.Unnest():
+                raise refusals.WINDOW_ON_ITEMS()
+            case nodes.AsOf():
+                raise refusals.AS_OF(context.span(node))
             case _:
                 pass
-    raise InternalError("unknown-node", f"{type(node).__name__} is no source")
+    raise InternalError("unknown-node", f"{type(node).__name__} is not a source")
 
 
 def aliased(relation: Relation, name: str | None, node: exp.Expr, context: Context) -> BoundSource:
@@ -89,6 +99,30 @@ def renamed(relation: Relation, names: tuple[str, ...], alias: str) -> Relation:
 # --- names -------------------------------------------------------------------------------------
 
 
+def within_lifetime(node: exp.Expr, context: Context) -> exp.Expr:
+    """A source in FROM, under the window that its declaration gives it if it has none here."""
+    if not isinstance(node, exp.Table) or node.this.name.casefold() in context.queries:
+        return node
+    entry = context.catalog.find(node.this.name)
+    if not isinstance(entry, StreamEntry) or entry.rules:
+        return node
+    declaration = entry.declaration
+    if declaration.until is not None:
+        until = exp.column(exp.to_identifier(declaration.until, quoted=True))
+        window = nodes.WindowNode(this="VALID", valid_to=until)
+    elif declaration.lifetime_us is not None:
+        length = nodes.Duration(us=declaration.lifetime_us)
+        window = nodes.WindowNode(this="RANGE", amounts=[length])
+    else:
+        return node
+    span = context.span(node)
+    for made in window.walk():
+        mark(made, span.start, span.end)
+    shown = nodes.Windowed(this=node.copy(), window=window)
+    mark(shown, span.start, span.end)
+    return shown
+
+
 def _named(node: exp.Table, context: Context) -> tuple[Relation, str]:
     name: str = node.this.name
     query = context.queries.get(name.casefold())
@@ -97,6 +131,15 @@ def _named(node: exp.Table, context: Context) -> tuple[Relation, str]:
         return query.plan, name
     entry = context.catalog.find(name)
     if entry is None:
+        alias = node.args.get("alias")
+        if name.casefold() == "stream" and alias is not None and alias.this:
+            raise BindError(
+                "unknown-name",
+                'there is no stream, table or view "STREAM"',
+                detail="the name of a stream stands alone",
+                hint=f"write {alias.this.name}",
+                span=context.extent(node),
+            )
         error = context.catalog.unknown(name)
         close = near(name, (*context.queries, *context.catalog.names()))
         raise BindError(
@@ -123,7 +166,10 @@ def _windowed(
     if kind_of(inner.places) is Kind.SNAPSHOT:
         raise on_snapshot(node, relation, name, context)
     with context.at(window):
-        known = context.placed(window_on(relation, window, context), window)
+        known: Relation = window_on(relation, window, context)
+        if window.this == "VALID":
+            known = valid(known, name, window, context)
+        context.placed(known, window)
     note(known, name or "source", node.this, context)
     return known, name
 

@@ -12,10 +12,12 @@ from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.origin import default_key, default_time
 from ebbtide.algebra.relation import ChangingTable, Relation
 from ebbtide.algebra.window import (
+    Always,
     Cumulate,
     Hop,
     Session,
     Tumble,
+    Unbounded,
     Window,
     WindowSpec,
     window_of,
@@ -58,6 +60,9 @@ def on_snapshot(
 
 
 def _spec(relation: Relation, node: nodes.WindowNode, context: Context) -> WindowSpec:
+    if node.this == "VALID":
+        # A row begins where it says, or else with its time.
+        return Unbounded() if node.args.get("valid_from") is None else Always()
     given = node.args.get("amounts") or ()
     amounts = [amount.us if isinstance(amount, nodes.Duration) else amount for amount in given]
     keys = node.args.get("partition_by") or ()
@@ -121,13 +126,16 @@ def function_on(relation: Relation, node: nodes.TableFunction, context: Context)
     """What TUMBLE, HOP, SESSION or CUMULATE makes of a source."""
     on = _time_column(relation, node.args["on"], context)
     lengths = {key: value.us for key, value in node.args.items() if _is_length(value)}
+    offset = lengths.get("offset", 0)
     match node:
         case nodes.Tumble():
-            return Tumble(relation, on, lengths["size"])
+            return Tumble(relation, on, lengths["size"], offset % lengths["size"])
         case nodes.Hop():
-            return Hop(relation, on, lengths["slide"], lengths["size"])
+            slide, size = lengths["slide"], lengths["size"]
+            return Hop(relation, on, slide, size, offset % slide)
         case nodes.Cumulate():
-            return Cumulate(relation, on, lengths["step"], lengths["size"])
+            step, size = lengths["step"], lengths["size"]
+            return Cumulate(relation, on, step, size, offset % size)
         case _:
             keys = node.args.get("partition_by") or ()
             names = tuple(_column(relation, key, context) for key in keys)

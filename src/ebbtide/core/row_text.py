@@ -1,4 +1,4 @@
-"""A row that counts for nothing, as text.
+"""A row as text, for people: one that counts for nothing, or on which an expression failed.
 
 Law: the text is JSON, and nothing of a value is lost.
 """
@@ -9,12 +9,11 @@ import json
 import math
 from base64 import b64encode
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import Any
 
-import numpy as np
-
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import Instant
+from ebbtide.core.time import DAY, Instant
 from ebbtide.core.types import (
     ArrayType,
     BinaryType,
@@ -29,12 +28,27 @@ from ebbtide.core.types import (
 
 def row_text(schema: Schema, values: Sequence[Any]) -> str:
     """A row as JSON, without its NULLs."""
+    types = tuple(column.type for column in schema)
+    return object_text(tuple(schema.names), types, values)
+
+
+def object_text(names: Sequence[str], types: Sequence[Type], values: Sequence[Any]) -> str:
+    """Values by their names as JSON, without those that are NULL."""
     fields = (
-        f"{json.dumps(c.name, ensure_ascii=False)}:{_text(v, c.type)}"
-        for c, v in zip(schema, values, strict=True)
-        if v is not None
+        f"{json.dumps(name, ensure_ascii=False)}:{_text(value, type_)}"
+        for name, type_, value in zip(names, types, values, strict=True)
+        if value is not None
     )
     return "{" + ",".join(fields) + "}"
+
+
+def told_apart(schema: Schema) -> tuple[str, ...]:
+    """The names of columns, with their tables where several have the same name."""
+    names = [column.name.casefold() for column in schema]
+    return tuple(
+        column.name if names.count(column.name.casefold()) == 1 else str(column)
+        for column in schema
+    )
 
 
 def _text(value: Any, type_: Type) -> str:
@@ -69,5 +83,22 @@ _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 def _moment(time_us: Instant) -> str:
     """An instant of any year, in milliseconds where that is exact."""
-    unit = "ms" if time_us % 1000 == 0 else "us"
-    return f"{np.datetime64(time_us, 'us').astype(f'datetime64[{unit}]')}Z"
+    days, rest = divmod(time_us, DAY)
+    seconds, fraction = divmod(rest, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    shown = f"{fraction // 1000:03}" if fraction % 1000 == 0 else f"{fraction:06}"
+    return f"{_day(days)}T{hour:02}:{minute:02}:{second:02}.{shown}Z"
+
+
+_ERA, _DAYS_OF_ERA = 400, 146_097
+_FIRST_DAYS = (date(1970, 1, 1) - date(400, 3, 1)).days
+"""The Gregorian calendar repeats after 400 years; one of these began this long before 1970."""
+
+
+def _day(days: int) -> str:
+    """A day of any year, by how many days it is after the epoch."""
+    eras, rest = divmod(days + _FIRST_DAYS, _DAYS_OF_ERA)
+    inside = date(400, 3, 1) + timedelta(days=rest)
+    year = inside.year + eras * _ERA
+    return f"{year:04}-{inside.month:02}-{inside.day:02}"

@@ -1,0 +1,422 @@
+"""NOW() in expressions: the phases of a row, in each of which nothing depends on the instant.
+
+Law: at every instant exactly one phase of an expression holds for a row, and what the phase says
+the expression is has then the value of the expression, NOW() being the instant.  A phase holds
+where its guards are TRUE, from the latest of its ``starts`` to before the earliest of its ``ends``;
+starts and ends are times that are there, not NULL.
+
+    WHERE at > NOW() - d           |=================|at + d
+    WHERE NOW() BETWEEN a AND b              a|======|b + 1 us
+    WHERE NOW() < a OR NOW() >= b   =========|a   b|==========...
+
+NOW() is understood in comparisons with times that do not depend on it: bare, moved by a duration,
+on a grid, as a DATE or as a number.  All of these grow with NOW(), so a comparison has one
+*threshold*, or two.  A comparison is TRUE, FALSE or unknown in a phase, and AND, OR, NOT, CASE and
+all else around it are made of that.  NOW() anywhere else would be a value that changes at every
+instant, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+
+from ebbtide.algebra.coercion import arithmetic, call, cast
+from ebbtide.algebra.expression import (
+    And,
+    Arithmetic,
+    Call,
+    Case,
+    Cast,
+    CeilTo,
+    Comparison,
+    Expression,
+    FloorTo,
+    InList,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    Ref,
+    SnapshotTime,
+    depends_on_now,
+)
+from ebbtide.algebra.nullability import nullable
+from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INT, INTERVAL, TIMESTAMP
+from ebbtide.errors import TemporalError
+
+__all__ = ["Phase", "during", "phases", "resolved"]
+
+MAX_PHASES = 64
+
+TRUE, FALSE, UNKNOWN = (Literal(value, BOOLEAN) for value in (True, False, None))
+_TICK = Literal(1, INTERVAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Part of a row's time, and what expressions are in it."""
+
+    values: tuple[Expression, ...]
+    starts: tuple[Expression, ...] = ()
+    ends: tuple[Expression, ...] = ()
+    guards: tuple[Expression, ...] = ()
+
+
+def phases(*expressions: Expression) -> tuple[Phase, ...]:
+    """The phases of several expressions together."""
+    found = [Phase(())]
+    for expression in expressions:
+        found = _checked([_both(phase, more) for phase in found for more in _phases(expression)])
+    return tuple(found)
+
+
+def during(predicate: Expression) -> tuple[Phase, ...]:
+    """The phases in which a predicate may be TRUE: it is if all guards are."""
+    found = []
+    for phase in phases(predicate):
+        (value,) = phase.values
+        if not _may_be_true(value):
+            continue
+        guards = phase.guards if value == TRUE else (*phase.guards, value)
+        left = Phase((), phase.starts, phase.ends, guards)
+        if not _is_empty(left):
+            found.append(left)
+    return tuple(found) or (Phase((), guards=(FALSE,)),)
+
+
+def _may_be_true(value: Expression) -> bool:
+    match value:
+        case And(left=left, right=right):
+            return _may_be_true(left) and _may_be_true(right)
+        case Or(left=left, right=right):
+            return _may_be_true(left) or _may_be_true(right)
+        case _:
+            return value not in (FALSE, UNKNOWN)
+
+
+def resolved(phase: Phase) -> tuple[Expression, ...]:
+    """All that has to be TRUE of a row for its phase to be: guards, and ends that are there."""
+    bounds = dict.fromkeys((*phase.starts, *phase.ends))
+    return (*phase.guards, *(Not(IsNull(bound)) for bound in bounds if nullable(bound)))
+
+
+# --- phases of expressions ---------------------------------------------------------------------
+
+
+def _phases(expression: Expression) -> list[Phase]:
+    if not depends_on_now(expression):
+        return [Phase((expression,))]
+    match expression:
+        case And() | Or():
+            return _logic(expression)
+        case Case():
+            return _cases(expression)
+        case Comparison() if (ends := _thresholds(expression)) is not None:
+            return _compared(expression, *ends)
+        case InList(operand=operand, options=options) if _grows(operand):
+            equal: Expression = Comparison("=", operand, options[0])
+            for option in options[1:]:
+                equal = Or(equal, Comparison("=", operand, option))
+            return _phases(equal)
+        case SnapshotTime():
+            raise TemporalError(
+                "now-as-value",
+                "NOW() is a value here, and would change at every instant",
+                detail="it can be compared with times, in a condition: its rows then come and go",
+                hint="compare it with a time of the row, as in WHERE at > NOW() - INTERVAL 1 HOUR",
+            )
+        case _:
+            return _rebuilt(expression)
+
+
+def _rebuilt(expression: Expression) -> list[Phase]:
+    """The phases of what an expression is made of, and the expression in each of them."""
+    found = [Phase(())]
+    for child in expression.children:
+        parts = _phases(child)
+        found = _checked([_both(phase, part) for phase in found for part in parts])
+    return [_valued(phase, _simple(expression.with_children(phase.values))) for phase in found]
+
+
+def _logic(expression: And | Or) -> list[Phase]:
+    """The right side counts only where the left one does not decide."""
+    decisive = FALSE if isinstance(expression, And) else TRUE
+    found = []
+    for left in _phases(expression.left):
+        if left.values[0] == decisive:
+            found.append(left)
+            continue
+        for right in _phases(expression.right):
+            both = _both(left, right)
+            found.append(_valued(both, _simple(type(expression)(*both.values))))
+    return _checked(found)
+
+
+def _cases(expression: Case) -> list[Phase]:
+    """A branch counts where its condition does, and no branch before it."""
+    if not expression.branches:
+        return _phases(expression.otherwise)
+    (condition, value), *rest = expression.branches
+    otherwise = Case(tuple(rest), expression.otherwise) if rest else expression.otherwise
+    found = []
+    for phase in _phases(condition):
+        decided = phase.values[0]
+        if decided == TRUE:
+            found += [_valued(_both(phase, part), part.values[0]) for part in _phases(value)]
+        elif decided in (FALSE, UNKNOWN):
+            found += [_valued(_both(phase, part), part.values[0]) for part in _phases(otherwise)]
+        else:
+            for one in _phases(value):
+                for other in _phases(otherwise):
+                    made = Case(((decided, one.values[0]),), other.values[0])
+                    found.append(_valued(_both(_both(phase, one), other), made))
+    return _checked(found)
+
+
+def _compared(
+    comparison: Comparison, first: Expression, second: Expression, op: str
+) -> list[Phase]:
+    """The phases of ``NOW() op x``, of which ``<`` turns at ``first`` and ``<=`` at ``second``."""
+    match op:
+        case "<" | ">=":
+            turn = first
+        case "<=" | ">":
+            turn = second
+        case _:
+            equal = op in ("=", "<=>")
+            found = [
+                Phase((_truth(not equal),), (), (first,)),
+                Phase((_truth(equal),), (first,), (second,)),
+                Phase((_truth(not equal),), (second,), ()),
+            ]
+            return found + _unknown(first, FALSE if op == "<=>" else UNKNOWN)
+    before = op in ("<", "<=")
+    found = [Phase((_truth(before),), (), (turn,)), Phase((_truth(not before),), (turn,), ())]
+    return found + _unknown(turn, UNKNOWN)
+
+
+def _unknown(turn: Expression, value: Expression) -> list[Phase]:
+    """What is where a threshold is NULL."""
+    if not nullable(turn):
+        return []
+    needed = _needed(turn)
+    absent = IsNull(needed[0] if needed is not None and len(needed) == 1 else turn)
+    return [Phase((value,), (), (), (absent,))]
+
+
+def _needed(expression: Expression) -> tuple[Ref, ...] | None:
+    """The columns that may be NULL of an expression that is NULL exactly if one of them is."""
+    match expression:
+        case Ref():
+            return (expression,) if nullable(expression) else ()
+        case Literal(value=value):
+            return None if value is None else ()
+        case Arithmetic(op="+" | "-") | FloorTo() | CeilTo():
+            below = [_needed(child) for child in expression.children]
+            if any(part is None for part in below):
+                return None
+            return tuple(dict.fromkeys(ref for part in below for ref in part or ()))
+        case _:
+            return None
+
+
+def _is_empty(phase: Phase) -> bool:
+    """Whether nothing can be in a phase: it ends where it begins, or has an end that is NULL."""
+    bounds = (*phase.starts, *phase.ends)
+    there = {ref for bound in bounds for ref in (bound, *(_needed(bound) or ()))}
+    return bool({*phase.starts} & {*phase.ends}) or any(
+        isinstance(guard, IsNull) and guard.operand in there for guard in phase.guards
+    )
+
+
+def _truth(value: bool) -> Literal:
+    return TRUE if value else FALSE
+
+
+def _both(one: Phase, other: Phase) -> Phase:
+    """Where both phases are."""
+    return Phase(
+        one.values + other.values,
+        _once(one.starts, other.starts),
+        _once(one.ends, other.ends),
+        _once(one.guards, other.guards),
+    )
+
+
+def _once(*parts: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    return tuple(dict.fromkeys(chain(*parts)))
+
+
+def _valued(phase: Phase, value: Expression) -> Phase:
+    return Phase((value,), phase.starts, phase.ends, phase.guards)
+
+
+def _checked(made: list[Phase]) -> list[Phase]:
+    found = [phase for phase in made if not _is_empty(phase)]
+    if len(found) > MAX_PHASES:
+        raise TemporalError(
+            "too-many-phases",
+            f"the conditions on NOW() cut the time of a row into more than {MAX_PHASES} parts",
+            hint="leave some of them to a query around this one",
+        )
+    return found
+
+
+def _simple(expression: Expression) -> Expression:
+    """A truth value without the parts that are known."""
+    match expression:
+        case And(left=left, right=right):
+            return _decided(left, right, FALSE, TRUE) or expression
+        case Or(left=left, right=right):
+            return _decided(left, right, TRUE, FALSE) or expression
+        case Not(operand=Literal(value=bool(value))):
+            return _truth(not value)
+        case Not(operand=Literal()):
+            return UNKNOWN
+        case IsNull(operand=Literal(value=value)):
+            return _truth(value is None)
+        case Comparison(op="<=>", left=Literal(of=of) as left, right=Literal() as right) if (
+            of == BOOLEAN
+        ):
+            return _truth(left.value is right.value)
+        case Cast(operand=operand, to=to) if operand.type == to:
+            return operand
+        case _:
+            return expression
+
+
+def _decided(
+    left: Expression, right: Expression, decisive: Literal, neutral: Literal
+) -> Expression | None:
+    if decisive in (left, right):
+        return decisive
+    if left == neutral:
+        return right
+    if right == neutral or left == right == UNKNOWN:
+        return left
+    return None
+
+
+# --- thresholds --------------------------------------------------------------------------------
+
+
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+Turn = Callable[[Expression], Expression]
+
+
+def _thresholds(comparison: Comparison) -> tuple[Expression, Expression, str] | None:
+    """From when on ``g(NOW()) >= y`` and ``g(NOW()) > y``, and the comparison of g(NOW()) with y.
+
+    None if neither side alone grows with NOW().
+    """
+    grown, op, fixed = comparison.left, comparison.op, comparison.right
+    if depends_on_now(fixed):
+        grown, op, fixed = fixed, _SWAPPED.get(op, op), grown
+    if depends_on_now(fixed):
+        return None
+    while isinstance(grown, Arithmetic) and grown.op == "-" and depends_on_now(grown.right):
+        # e - g is compared with y as e - y is with g.
+        if depends_on_now(grown.left):
+            return None
+        fixed = _minus(grown.left, fixed)
+        op, grown = _SWAPPED.get(op, op), grown.right
+    turns = _turns(grown)
+    return None if turns is None else (turns[0](fixed), turns[1](fixed), op)
+
+
+def _grows(expression: Expression) -> bool:
+    return _turns(expression) is not None
+
+
+def _turns(grown: Expression) -> tuple[Turn, Turn] | None:
+    """For what grows with NOW(): from when on it is at least y, and from when on more than y."""
+    match grown:
+        case SnapshotTime():
+            return (lambda y: y), (lambda y: _plus(y, _TICK))
+        case Arithmetic(op="+", left=left, right=right) if not depends_on_now(right):
+            return _inside(left, lambda y: _minus(y, right), lambda y: _minus(y, right))
+        case Arithmetic(op="+", left=left, right=right) if not depends_on_now(left):
+            return _inside(right, lambda y: _minus(y, left), lambda y: _minus(y, left))
+        case Arithmetic(op="-", left=left, right=right) if not depends_on_now(right):
+            return _inside(left, lambda y: _moved(y, right), lambda y: _moved(y, right))
+        case FloorTo(operand=operand, grid_us=grid):
+            below = Literal(grid, INTERVAL)
+            return _first(
+                operand, lambda y: CeilTo(y, grid), lambda y: _plus(FloorTo(y, grid), below)
+            )
+        case CeilTo(operand=operand, grid_us=grid):
+            return _second(
+                operand, lambda y: FloorTo(_minus(y, _TICK), grid), lambda y: FloorTo(y, grid)
+            )
+        case Call(name="UNIX_MICROS", arguments=(operand,)):
+            return _inside(operand, _call("TIMESTAMP_MICROS"), _call("TIMESTAMP_MICROS"))
+        case Call(name="UNIX_MILLIS", arguments=(operand,)):
+            return _counted(operand, "TIMESTAMP_MILLIS")
+        case Call(name="UNIX_SECONDS", arguments=(operand,)):
+            return _counted(operand, "TIMESTAMP_SECONDS")
+        case Cast(operand=operand, to=to) if operand.type == TIMESTAMP and to == BIGINT:
+            return _counted(operand, "TIMESTAMP_SECONDS")
+        case Cast(operand=operand, to=to) if operand.type == to:
+            return _turns(operand)
+        case Cast(operand=operand, to=to) if operand.type == TIMESTAMP and to == DATE:
+            return _first(
+                operand,
+                lambda y: cast(y, TIMESTAMP),
+                lambda y: cast(call("DATE_ADD", (y, Literal(1, INT))), TIMESTAMP),
+            )
+        case _:
+            return None
+
+
+_ONE = Literal(1, BIGINT)
+
+
+def _inside(operand: Expression, least: Turn, most: Turn) -> tuple[Turn, Turn] | None:
+    """``f(g) >= y`` as ``g >= least(y)``, and ``f(g) > y`` as ``g > most(y)``."""
+    inner = _turns(operand)
+    if inner is None:
+        return None
+    reached, passed = inner
+    return (lambda y: reached(least(y))), (lambda y: passed(most(y)))
+
+
+def _first(operand: Expression, least: Turn, most: Turn) -> tuple[Turn, Turn] | None:
+    """``f(g) >= y`` as ``g >= least(y)``, and ``f(g) > y`` as ``g >= most(y)``."""
+    inner = _turns(operand)
+    if inner is None:
+        return None
+    reached, _ = inner
+    return (lambda y: reached(least(y))), (lambda y: reached(most(y)))
+
+
+def _second(operand: Expression, least: Turn, most: Turn) -> tuple[Turn, Turn] | None:
+    """``f(g) >= y`` as ``g > least(y)``, and ``f(g) > y`` as ``g > most(y)``."""
+    inner = _turns(operand)
+    if inner is None:
+        return None
+    _, passed = inner
+    return (lambda y: passed(least(y))), (lambda y: passed(most(y)))
+
+
+def _counted(operand: Expression, back: str) -> tuple[Turn, Turn] | None:
+    """A number of units that have passed: more than y are y + 1."""
+    return _first(operand, _call(back), lambda y: call(back, (arithmetic("+", y, _ONE),)))
+
+
+def _call(name: str) -> Turn:
+    return lambda y: call(name, (y,))
+
+
+def _plus(left: Expression, right: Expression) -> Expression:
+    return arithmetic("+", left, right)
+
+
+def _moved(y: Expression, by: Expression) -> Expression:
+    return _plus(by, y) if y.type == INTERVAL else _plus(y, by)
+
+
+def _minus(left: Expression, right: Expression) -> Expression:
+    return arithmetic("-", left, right)

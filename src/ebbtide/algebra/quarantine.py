@@ -1,0 +1,76 @@
+"""What becomes of a row on which an expression fails.
+
+Law: under QUARANTINE an error is a value.  A row on which a filter or a projection is an error is
+left out, and so is the row of a group that has such a row in it.  What is left out is a relation of
+its own, with the columns of ``ERRORS``: it has a row for every row on which an operator's
+expressions fail, over the instants at which they do.  Under FAIL the step fails.
+
+The terms of a condition, those that AND connects at its top, are judged each: a row that one of
+them does not let pass, because it is FALSE or unknown, is no error of the others.  The sides of an
+equality by which an inner join joins are computed of the rows of its inputs, each like a
+projection, so that a row without such a value is left out once and not with every partner.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.expression import Comparison, Expression, Ref
+from ebbtide.algebra.printing import sql
+from ebbtide.algebra.relation import Relation
+from ebbtide.core.schema import Column, Schema
+from ebbtide.core.tree import find
+from ebbtide.core.types import STRING, TIMESTAMP
+
+
+class OnError(Enum):
+    """What an expression that fails on a row does: it leaves the row out, or fails the step."""
+
+    QUARANTINE = "QUARANTINE"
+    FAIL = "FAIL"
+
+
+ERRORS = Schema(
+    (
+        Column("operator", STRING, False),
+        Column("expression", STRING, False),
+        Column("row", STRING, False),
+        Column("error", STRING, False),
+    )
+)
+"""Whose expressions failed, the first of them in the text, on which row, and how."""
+
+
+SUMS = ("SUM", "AVG")
+"""The aggregates that fail where their value does not fit; what others refuse fails the step."""
+
+SHOWN_ERRORS = Schema(
+    (*ERRORS.columns, Column("valid_from", TIMESTAMP), Column("valid_to", TIMESTAMP))
+)
+"""The same with from when to when that is so; NULL is for ever."""
+
+
+def operator_word(node: Relation) -> str:
+    """What an operator is called among errors and in EXPLAIN."""
+    return type(node).__name__.lower()
+
+
+def sides_of(term: Expression, left: Schema, right: Schema) -> tuple[Expression, Expression] | None:
+    """The sides of an equality between two inputs of a join, that of the left input first."""
+    if not isinstance(term, Comparison) or term.op != "=":
+        return None
+    for one, other in ((term.left, term.right), (term.right, term.left)):
+        if _is_of(one, left) and _is_of(other, right):
+            return one, other
+    return None
+
+
+def _is_of(expression: Expression, schema: Schema) -> bool:
+    columns = [ref.column.identity for ref in find(expression, Ref)]
+    return bool(columns) and {*columns} <= {column.identity for column in schema}
+
+
+def call_word(call: AggregateCall) -> str:
+    """What a call of an aggregate is called among errors."""
+    return f"{call.name}({', '.join(map(sql, call.arguments))})"

@@ -1,0 +1,47 @@
+"""The archive of an input: the rows of a source that were accepted, each with its step.
+
+Law: what is stored sums up to the accepted input of the source, as far as the rule keeps it; what
+was accepted up to a step is what has that step or an earlier one.
+State: the changes that came, and the step in which they did, behind the row.
+Emits: nothing.
+Forgets: a row when the progress of its times has left it behind by the length of the archive.
+
+Buckets of time are segments, and their zone map is the index by which whole buckets age out
+(paper 3, section 4.1: the representation B_k).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema, row_types
+from ebbtide.state.layout import Layout
+
+AREA = "archive"
+
+
+@dataclass(frozen=True, slots=True)
+class InputArchive:
+    """Keeps what comes."""
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        """What comes, of which nothing goes on."""
+        return inputs[0]
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        """The rows, found by their step."""
+        types = row_types(inputs[0])
+        return (Layout(AREA, batch_schema([*types, pa.int64()]), (len(types),)),)
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        """The archive after what came."""
+        (changes,), (area,) = inputs, areas
+        width = len(row_types(changes.schema))
+        steps = pa.array(np.full(changes.num_rows, times.step, np.int64))
+        stored = changes.add_column(width, f"c{width}", steps).cast(area.layout.schema)
+        return Result(changes.slice(0, 0), (settled(area, stored, times.inputs[0]),))

@@ -1,0 +1,179 @@
+"""The streams of the station and the rules on them, as SQL.
+
+Every rule is one query on bare streams: no window is written, and what each keeps follows from its
+conditions on times (paper 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_SENSED = "PROGRESS FOR at AS at - INTERVAL 15 SECONDS"
+_QUIET = "IDLE AFTER 1 MINUTE"
+
+COLUMNS: Mapping[str, str] = {
+    "temperature": f"sid BIGINT, value DOUBLE, at TIMESTAMP NOT NULL, {_SENSED}",
+    "smoke": f"sid BIGINT, value DOUBLE, at TIMESTAMP NOT NULL, {_SENSED}",
+    "airflow": f"sid BIGINT, value DOUBLE, at TIMESTAMP NOT NULL, {_SENSED}",
+    "fire_starts": f"fire BIGINT, area STRING, at TIMESTAMP NOT NULL, {_SENSED}",
+    "fire_ends": f"fire BIGINT, at TIMESTAMP NOT NULL, {_SENSED}",
+    "brigades": f"fire BIGINT, at TIMESTAMP NOT NULL, {_SENSED}",
+    "reports": "area STRING, written TIMESTAMP NOT NULL, received TIMESTAMP ARRIVAL,"
+    " PROGRESS FOR written AS written - INTERVAL 5 MINUTES",
+}
+"""The streams: what sensors say, what people say, and of wardens also when it was received."""
+
+TABLES: Mapping[str, str] = {
+    "sensors": "sid BIGINT, kind STRING, area STRING",
+    "neighbours": "area STRING, beside STRING",
+}
+
+CLAUSES: Mapping[str, str] = {
+    name: f"RETAIN 10 MINUTES {_QUIET}"
+    if name in ("fire_starts", "fire_ends", "brigades")
+    else "RETAIN 10 MINUTES"
+    for name in COLUMNS
+}
+"""Late rows are taken in; where mostly nothing happens, silence must not hold up the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class StationRule:
+    """A rule: what it is for, what it says, and its query."""
+
+    name: str
+    kind: str
+    says: str
+    sql: str
+
+    @property
+    def final(self) -> str:
+        """The query, with rows that leave once, when they are final."""
+        return f"{self.sql.strip()}\nEMIT FINAL"
+
+
+RULES = (
+    StationRule(
+        "temperatures",
+        "analysis",
+        "every temperature with the area of its sensor",
+        """
+SELECT s.area, t.value AS degrees, t.at
+FROM temperature AS t JOIN sensors AS s ON s.sid = t.sid
+""",
+    ),
+    StationRule(
+        "airflows",
+        "analysis",
+        "the mean airflow at each sensor over every 20 seconds",
+        """
+SELECT sid, CEIL(at TO 20 SECONDS) AS at, AVG(value) AS speed
+FROM airflow
+GROUP BY sid, CEIL(at TO 20 SECONDS)
+""",
+    ),
+    StationRule(
+        "rises",
+        "detection",
+        "a sensor that measures at least 8 degrees more than the time before",
+        """
+SELECT sid, at, degrees - before AS rise
+FROM (SELECT sid, at, value AS degrees,
+        LAG(value) OVER (PARTITION BY sid ORDER BY at) AS before
+      FROM temperature) AS t
+WHERE degrees >= before + 8
+""",
+    ),
+    StationRule(
+        "detections",
+        "detection",
+        "smoke and then heat in one area within 30 seconds: perhaps a fire, at the later time",
+        """
+SELECT h.area, GREATEST(k.at, h.at) AS at
+FROM (SELECT s.area, k.at FROM smoke AS k JOIN sensors AS s ON s.sid = k.sid
+      WHERE k.value >= 10) AS k
+JOIN (SELECT s.area, t.at FROM temperature AS t JOIN sensors AS s ON s.sid = t.sid
+      WHERE t.value >= 30) AS h
+ON h.area = k.area AND h.at >= k.at AND h.at <= k.at + INTERVAL 30 SECONDS
+GROUP BY h.area, GREATEST(k.at, h.at)
+""",
+    ),
+    StationRule(
+        "alarms",
+        "reaction",
+        "a fire for which no report of its warden is received within two minutes",
+        """
+SELECT f.fire, f.area, f.at
+FROM fire_starts AS f
+WHERE NOT EXISTS (SELECT 1 FROM reports AS r WHERE r.area = f.area
+  AND r.received BETWEEN f.at AND f.at + INTERVAL 2 MINUTES)
+""",
+    ),
+    StationRule(
+        "failures",
+        "sensor failure",
+        "a temperature sensor that says nothing for 30 seconds; it failed when it should have",
+        """
+SELECT t.sid, t.at + INTERVAL 10 SECONDS AS at
+FROM temperature AS t
+WHERE NOT EXISTS (SELECT 1 FROM temperature AS n WHERE n.sid = t.sid
+  AND n.at > t.at AND n.at <= t.at + INTERVAL 30 SECONDS)
+""",
+    ),
+    StationRule(
+        "threatened",
+        "analysis",
+        "the areas beside a fire",
+        """
+SELECT f.fire, n.beside AS area, f.at
+FROM fire_starts AS f JOIN neighbours AS n ON n.area = f.area
+""",
+    ),
+    StationRule(
+        "worst_smoke",
+        "analysis",
+        "the most smoke in each area during a fire, of a minute to an hour, from start to end",
+        """
+SELECT f.fire, s.area, f.at AS began, e.at AS ended, MAX(k.value) AS most
+FROM fire_starts AS f
+JOIN fire_ends AS e ON e.fire = f.fire
+  AND e.at >= f.at + INTERVAL 1 MINUTE AND e.at <= f.at + INTERVAL 1 HOUR
+JOIN smoke AS k ON k.at >= f.at AND k.at <= e.at
+JOIN sensors AS s ON s.sid = k.sid
+GROUP BY f.fire, s.area, f.at, e.at
+""",
+    ),
+    StationRule(
+        "smoke_until_brigade",
+        "analysis",
+        "the most smoke in each area from the start of a fire until the brigade is there",
+        """
+SELECT f.fire, s.area, b.at AS arrived, MAX(k.value) AS most
+FROM fire_starts AS f
+JOIN brigades AS b ON b.fire = f.fire AND b.at >= f.at AND b.at <= f.at + INTERVAL 30 MINUTES
+JOIN smoke AS k ON k.at >= f.at AND k.at <= b.at
+JOIN sensors AS s ON s.sid = k.sid
+GROUP BY f.fire, s.area, f.at, b.at
+""",
+    ),
+)
+
+
+def declarations(directory: str | None = None) -> str:
+    """The statements that declare the station; with a directory, on files below it."""
+    statements = []
+    for kind, sources in (("STREAM", COLUMNS), ("TABLE", TABLES)):
+        for name, columns in sources.items():
+            files = f" FROM FILES '{directory}/{name}' FORMAT json" if directory else ""
+            clauses = f" {CLAUSES[name]}" if name in CLAUSES else ""
+            statements.append(f"CREATE {kind} {name} ({columns}){files}{clauses};")
+    return "\n".join(statements)
+
+
+def script(directory: str) -> str:
+    """The station on files, and all rules: what ``ebbtide run`` takes."""
+    queries = "\n\n".join(
+        f"-- {rule.says}\nCREATE VIEW {rule.name} AS {rule.sql.strip()};" for rule in RULES
+    )
+    return f"{declarations(directory)}\n\n{queries}\n"

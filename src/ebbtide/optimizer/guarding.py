@@ -1,0 +1,412 @@
+"""A plan that leaves out the rows on which it fails, in place of one that fails.
+
+Law: the plan that is made never fails where the one it is made of is quarantined, and has the same
+rows as that; what is left out are the rows of its guards.  A guard is a filter on ``Succeeds``: it
+lets a row pass on which no expression of the operator above is an error, and has the name of that
+operator and the row for whoever writes down the others.  An aggregate is guarded by a count of the
+rows on which it fails; that filter is an aggregate's own, of the form ``NOT Succeeds``.
+
+A plan in which nothing can fail is left as it is.
+
+| operator | guarded |
+|---|---|
+| filter, inner join | the terms that cannot fail, a guard on the others, then the others |
+| equality of an inner join | a guard on each side's value, below the join |
+| projection, UNNEST, top-n, OVER | a guard on what they compute of a row, below them |
+| aggregate | a guard on its keys; then the groups without a failing row; then a guard on its sums |
+| outer join | as an inner join, beside the rows of kept sides for which no pair is TRUE or fails |
+| semi, anti join | by pairs that are TRUE, or that may be; those that fail are watched beside it |
+
+Left to fail the step: conditions of ASOF JOIN, expressions with NOW() in them, the sums of OVER,
+what is inside of recursions, and aggregates of subqueries that are values of a row and depend on
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from ebbtide.algebra.call import AggregateCall, SortKey
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    AsofJoin,
+    Join,
+    Outer,
+    OuterJoin,
+    Product,
+    SemiJoin,
+    UnionAll,
+)
+from ebbtide.algebra.expression import (
+    And,
+    Call,
+    Case,
+    Comparison,
+    Expression,
+    Fails,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    Ref,
+    Succeeds,
+    Tried,
+    conjunction,
+    conjuncts,
+    depends_on_now,
+)
+from ebbtide.algebra.failing import call_can_fail, can_fail, result_can_fail
+from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.quarantine import OnError, call_word, operator_word, sides_of
+from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.recursion import Recursion
+from ebbtide.algebra.relation import (
+    Aggregate,
+    Alias,
+    Distinct,
+    Filter,
+    Map,
+    Named,
+    NamedCall,
+    Relation,
+    Unnest,
+)
+from ebbtide.algebra.traits import Assigning, Counting, SameRows, Streaming
+from ebbtide.algebra.window import Window
+from ebbtide.core.tree import find, fold, rewrite
+from ebbtide.core.types import BIGINT, BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A plan that does not fail, and of which operator each of its operators is a part."""
+
+    plan: Relation
+    watched: tuple[Relation, ...] = ()
+    """Plans beside it, of which nothing but what their guards leave out is wanted."""
+    _origins: Mapping[int, Relation] = field(default_factory=dict, repr=False, compare=False)
+
+    def origin(self, node: Relation) -> Relation:
+        """The operator of the plan before that an operator of this one stands for."""
+        return self._origins.get(id(node), node)
+
+
+def guarded(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
+    """The plan that runs: as it is if failures fail the step, else with its guards."""
+    if on_error is OnError.FAIL:
+        return Guarded(plan)
+    origins: dict[int, Relation] = {}
+    watched: list[Relation] = []
+    alone = _left_alone(plan)
+
+    def step(node: Relation, below: tuple[Relation, ...]) -> Relation:
+        same = all(a is b for a, b in zip(node.children, below, strict=True))
+        rebuilt = node if same else node.with_children(below)
+        made = rebuilt if id(node) in alone else _guarded(rebuilt)
+        if isinstance(rebuilt, SemiJoin | AntiJoin) and made is not rebuilt:
+            watched.append(_unpartnered(rebuilt))
+        _note(made, node, {id(child) for child in below}, origins)
+        return made
+
+    return Guarded(fold(plan, step), tuple(dict.fromkeys(watched)), origins)
+
+
+def _left_alone(plan: Relation) -> set[int]:
+    """What is inside of recursions, and the aggregates of subqueries that are values of a row and
+    depend on it.
+
+    Without the row of a group its reader would have NULL for a value, which is not what it is.
+    """
+    inside = (find(recursion.input, Relation) for recursion in find(plan, Recursion))
+    found = {id(node) for nodes in inside for node in nodes}
+    for joined in find(plan, OuterJoin):
+        part = joined.right
+        if isinstance(part, Alias) and _SCALAR.fullmatch(part.name):
+            while isinstance(part, Alias | Map | Filter):
+                part = part.input
+            found.add(id(part))
+    return found
+
+
+_SCALAR = re.compile(r"scalar(_\d+)?")
+"""What the binder calls a subquery that is a value."""
+
+
+def _note(made: Relation, node: Relation, below: set[int], origins: dict[int, Relation]) -> None:
+    pending = [made]
+    while pending:
+        part = pending.pop()
+        if id(part) not in below:
+            origins[id(part)] = node
+            pending.extend(part.children)
+
+
+def _guarded(relation: Relation) -> Relation:
+    node = operator(relation)
+    if isinstance(node, Source | SameRows | Counting | Assigning | Streaming | Recursion):
+        return node
+    match node:
+        case Filter():
+            return _filter(node)
+        case Map():
+            return _over_sound(node, tuple(named.expression for named in node.columns))
+        case Unnest():
+            return _over_sound(node, (node.array,))
+        case TopN():
+            return _over_sound(node, (*node.partition_by, *_keys(node.order_by)))
+        case Over():
+            taken = tuple(part for framed in node.calls for part in _taken(framed.call))
+            return _over_sound(node, (*taken, *node.partition_by, *_keys(node.order_by)))
+        case Aggregate():
+            return _aggregate(node)
+        case Join():
+            return _join(node)
+        case AsofJoin():
+            right = _sound(node.right, node, _keys(node.order_by))
+            return node if right is node.right else replace(node, right=right)
+        case SemiJoin() | AntiJoin():
+            return _partnered(node)
+        case OuterJoin():
+            return _outer(node)
+        case Distinct() | Product() | UnionAll() | Window():
+            return node
+        case _:
+            assert_never(node)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def _over_sound(node: Map | Unnest | TopN | Over, expressions: tuple[Expression, ...]) -> Relation:
+    """An operator on the rows on which none of its expressions fails."""
+    sound = _sound(node.input, node, expressions)
+    return node if sound is node.input else replace(node, input=sound)
+
+
+def _sound(relation: Relation, node: Relation, expressions: Iterable[Expression]) -> Relation:
+    """The rows of a relation on which none of an operator's expressions fails."""
+    failing = tuple(expression for expression in expressions if _is_guarded(expression))
+    if not failing:
+        return relation
+    row = tuple(Ref(column) for column in relation.schema)
+    return Filter(relation, Succeeds(operator_word(node), failing, row))
+
+
+def _is_guarded(expression: Expression) -> bool:
+    return can_fail(expression) and not depends_on_now(expression)
+
+
+def _filter(node: Filter) -> Relation:
+    terms = conjuncts(node.predicate)
+    failing = tuple(filter(_is_guarded, terms))
+    if not failing:
+        return node
+    rest = tuple(term for term in terms if term not in failing)
+    return _selected(Filter(node.input, conjunction(rest)) if rest else node.input, node, failing)
+
+
+def _join(node: Join) -> Relation:
+    terms = conjuncts(node.predicate)
+    if not any(map(_is_guarded, terms)):
+        return node
+    sides = {term: sides_of(term, node.left.schema, node.right.schema) for term in terms}
+    equal = [both for both in sides.values() if both is not None]
+    left = _sound(node.left, node, (one for one, _ in equal))
+    right = _sound(node.right, node, (other for _, other in equal))
+    failing = tuple(term for term in terms if sides[term] is None and _is_guarded(term))
+    rest = tuple(term for term in terms if term not in failing)
+    pairs = _pairs(left, right, rest)
+    return _selected(pairs, node, failing) if failing else pairs
+
+
+def _selected(relation: Relation, node: Relation, terms: tuple[Expression, ...]) -> Relation:
+    """The rows for which some terms are TRUE; those that fail for none that is not TRUE are
+    left out."""
+    condition = _settled(terms)
+    return Filter(_sound(relation, node, (condition,)), condition)
+
+
+def _settled(terms: tuple[Expression, ...]) -> Expression:
+    """TRUE where all terms are, and an error only where none of them is FALSE or unknown."""
+    if len(terms) == 1:
+        return terms[0]
+    false = Literal(False, BOOLEAN)
+    return conjunction(tuple(Call("COALESCE", (term, false)) for term in terms))
+
+
+def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:
+    return tuple(key.expression for key in order)
+
+
+# --- partners ----------------------------------------------------------------------------------
+
+
+def _split(
+    node: SemiJoin | AntiJoin | OuterJoin,
+) -> tuple[tuple[Expression, ...], Expression | None]:
+    """The terms of a condition that cannot fail, and the others as one."""
+    terms = conjuncts(node.predicate)
+    failing = tuple(filter(_is_guarded, terms))
+    rest = tuple(term for term in terms if term not in failing)
+    return rest, _settled(failing) if failing else None
+
+
+def _may_hold(condition: Expression) -> Expression:
+    """Whether a condition is TRUE or an error."""
+    return Or(Tried(condition), Not(Succeeds("", (condition,))))
+
+
+def _partnered(node: SemiJoin | AntiJoin) -> Relation:
+    """A semi join by pairs that are TRUE; an anti join by those that are or may be."""
+    rest, condition = _split(node)
+    if condition is None:
+        return node
+    known = Tried(condition) if isinstance(node, SemiJoin) else _may_hold(condition)
+    return replace(node, predicate=conjunction((*rest, known)))
+
+
+def _unpartnered(node: SemiJoin | AntiJoin) -> Relation:
+    """The pairs of left rows that have no partner, under a guard: whether one has is an OR."""
+    rest, condition = _split(node)
+    assert condition is not None
+    pairs = _pairs(node.left, node.right, rest)
+    again, renamed = _renamed(node.right, {column.table for column in pairs.schema})
+    partner = tuple(rewrite(term, renamed) for term in (*rest, Tried(condition)))
+    return _sound(AntiJoin(pairs, again, conjunction(partner)), node, (condition,))
+
+
+def _renamed(
+    relation: Relation, used: set[str | None]
+) -> tuple[Relation, Callable[[Expression], Expression]]:
+    """A relation under other names, and what takes its columns to these."""
+    name = "again"
+    while name in used:
+        name = f"{name}_"
+    columns = [Ref(column) for column in relation.schema]
+    named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
+    again = Alias(Map(relation, named), name)
+    known = {c.column.identity: Ref(n) for c, n in zip(columns, again.schema, strict=True)}
+
+    def moved(node: Expression) -> Expression:
+        return known.get(node.column.identity, node) if isinstance(node, Ref) else node
+
+    return again, moved
+
+
+def _pairs(left: Relation, right: Relation, terms: tuple[Expression, ...]) -> Relation:
+    return Join(left, right, conjunction(terms)) if terms else Product(left, right)
+
+
+def _outer(node: OuterJoin) -> Relation:
+    """The pairs that are TRUE, and of the kept sides the rows without one that is or may be."""
+    rest, condition = _split(node)
+    if condition is None:
+        return node
+    left, right = node.left, node.right
+    sound = _sound(_pairs(left, right, rest), node, (condition,))
+    found: Relation = Filter(sound, condition)
+    partner = conjunction((*rest, _may_hold(condition)))
+    if node.kept is not Outer.RIGHT:
+        found = UnionAll(found, _padded(AntiJoin(left, right, partner), node))
+    if node.kept is not Outer.LEFT:
+        found = UnionAll(found, _padded(AntiJoin(right, left, partner), node))
+    return found
+
+
+def _padded(alone: AntiJoin, node: OuterJoin) -> Relation:
+    """Rows of one side of an outer join, with NULL in the place of the other."""
+    mine = {column.identity for column in alone.schema}
+    return Map(
+        alone,
+        tuple(
+            Named(f"c{i}", Ref(column) if column.identity in mine else Literal(None, column.type))
+            for i, column in enumerate((*node.left.schema, *node.right.schema))
+        ),
+    )
+
+
+# --- groups ------------------------------------------------------------------------------------
+
+
+def _taken(call: AggregateCall) -> tuple[Expression, ...]:
+    """What an aggregate takes of a row: an error where that fails, in the order of asking."""
+    parts = (*call.arguments, *_keys(call.order))
+    if call.filter is None:
+        return parts
+    taken = (Case(((call.filter, part),), Literal(None, part.type)) for part in parts)
+    return (call.filter, *taken)
+
+
+def _aggregate(node: Aggregate) -> Relation:
+    below = _sound(node.input, node, (named.expression for named in node.keys))
+    calls = [named.call for named in node.calls]
+    taken = [part for call in calls for part in _taken(call)]
+    takes = any(map(call_can_fail, calls))
+    sums = any(map(result_can_fail, calls))
+    if any(map(depends_on_now, taken)) or not (takes or sums):
+        return node if below is node.input else replace(node, input=below)
+    hidden = _Hidden(node)
+    groups = Aggregate(below, node.keys, tuple(map(hidden.call, node.calls)))
+    if takes:
+        row = tuple(Ref(column) for column in below.schema)
+        asked = tuple(filter(can_fail, taken))
+        fails = Not(Succeeds(operator_word(node), asked, row))
+        count = hidden.add("rows that fail", AggregateCall("COUNT", filter=fails))
+    found: Relation = replace(groups, calls=(*groups.calls, *hidden.calls))
+    if takes:
+        found = Filter(found, Comparison("=", count, Literal(0, BIGINT)))
+    if hidden.checks:
+        keys = tuple(Ref(named.column) for named in node.keys)
+        found = Filter(found, Succeeds(operator_word(node), tuple(hidden.checks), keys))
+    shown = tuple(Named(column.name, Ref(column)) for column in groups.schema)
+    return Map(found, shown) if hidden.calls else found
+
+
+class _Hidden:
+    """The aggregates that only guards read, and what the guards ask."""
+
+    def __init__(self, node: Aggregate) -> None:
+        self.names = {column.name.casefold() for column in node.schema}
+        self.keyed = bool(node.keys)
+        self.calls: list[NamedCall] = []
+        self.checks: list[Expression] = []
+
+    def add(self, name: str, call: AggregateCall) -> Ref:
+        """A hidden aggregate, and its column."""
+        while name.casefold() in self.names:
+            name = f"{name}_"
+        self.names.add(name.casefold())
+        self.calls.append(NamedCall(name, call))
+        return Ref(self.calls[-1].column)
+
+    def call(self, named: NamedCall) -> NamedCall:
+        """An aggregate that does not fail; where its sum does not fit, a check does."""
+        call = _tried(named.call)
+        if not result_can_fail(call):
+            return NamedCall(named.name, call)
+        tried = NamedCall(named.name, replace(call, name=f"TRY_{call.name}"))
+        missing: Expression = IsNull(Ref(tried.column))
+        if not (self.keyed and call.filter is None and not nullable(call.arguments[0])):
+            counted = self.add(f"rows of {named.name}", replace(call, name="COUNT", distinct=False))
+            missing = And(missing, Comparison(">", counted, Literal(0, BIGINT)))
+        reason = f"{named.call.name} leaves {named.call.type}"
+        self.checks.append(Fails(missing, call_word(named.call), "overflow", reason))
+        return tried
+
+
+def _tried(call: AggregateCall) -> AggregateCall:
+    """An aggregate that takes NULL where what it takes fails; such groups are left out."""
+
+    def tried(part: Expression) -> Expression:
+        return Tried(part) if can_fail(part) else part
+
+    return replace(
+        call,
+        arguments=tuple(map(tried, call.arguments)),
+        filter=None if call.filter is None else tried(call.filter),
+        order=tuple(replace(key, expression=tried(key.expression)) for key in call.order),
+    )

@@ -1,0 +1,69 @@
+"""What the archives of a program's sources hold, read without Spark.
+
+Law: the changes of a source up to a step are those that it had accepted after that step, as far as
+the archive reaches: all facts with a time later than the floor of that time.  An archive goes back
+with its program; of steps that a rollback has undone it knows nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ebbtide.core.change import Change, consolidate
+from ebbtide.core.declaration import StreamDeclaration
+from ebbtide.core.time import Instant, shift
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import batch_schema, concat, net, to_changes
+from ebbtide.state.layout import Layout
+from ebbtide.state.store import DirectoryStore, WriteScope
+from ebbtide.state.types import arrow_type
+from ebbtide.store.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedInput:
+    """The archived changes of a source, each with its step.
+
+    All facts are here whose time in some attribute is later than the floor of that attribute.
+    """
+
+    changes: tuple[tuple[int, Change], ...]
+    floors: Mapping[str, Instant]
+
+    def upto(self, step: int) -> tuple[Change, ...]:
+        """What was accepted up to a step."""
+        return consolidate(change for number, change in self.changes if number <= step)
+
+
+def archived_input(
+    root: str, manifest: Manifest, declaration: StreamDeclaration, name: str
+) -> ArchivedInput | None:
+    """What the archive of a source holds; ``name`` is that of its operator.  None without one."""
+    shards = manifest.areas.get(name)
+    if shards is None:
+        return None
+    types = [arrow_type(column.type) for column in declaration.row_schema]
+    layout = Layout("archive", batch_schema([*types, pa.int64()]), (len(types),))
+    store = DirectoryStore(f"{root}/state")
+    areas = [SweepArea.restore(layout, described, WriteScope(store)) for (described,) in shards]
+    try:
+        table = net(concat((area.query(None) for area in areas), layout.schema))
+    finally:
+        for segment in (segment for area in areas for segment in area.segments):
+            store.forget(segment.name)
+    found = tuple((c.row[-1], replace(c, row=c.row[:-1])) for c in to_changes(table))
+    return ArchivedInput(found, _floors(manifest, declaration))
+
+
+def _floors(manifest: Manifest, declaration: StreamDeclaration) -> dict[str, Instant]:
+    lines: Any = manifest.frontiers.get(declaration.name, {"lines": {}})["lines"]
+    length = declaration.archive_us or 0
+    return {
+        p.attribute.casefold(): shift(lines[p.attribute][0], -length)
+        for p in declaration.promises
+        if p.attribute in lines
+    }

@@ -1,0 +1,110 @@
+"""A rollback, a savepoint and a restore whose power is cut at any operation: done, or not begun."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.faults.disk import Crash, Disk
+from tests.faults.shop import forget_process, whole
+
+from ebbtide import Engine
+from ebbtide.config import Config
+from ebbtide.engine.location import Location
+from ebbtide.engine.rollback import rollback
+from ebbtide.engine.savepoint import restore, savepoint
+
+CUTS = {"quick": 6, "ci": 15, "long": 300}[Config.from_environment().profile]
+SECOND = 1_000_000
+
+
+def made(place: Path) -> None:
+    """A location with some steps, of which two can be gone back behind."""
+    engine = Engine(place / "location", transport="local", shards=2)
+    engine.execute("CREATE STREAM s (k BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    query = engine.query("SELECT k, COUNT(*) AS n FROM s [RANGE 1 HOUR] GROUP BY k", "q")
+    query.start(keep_versions=3)
+    for step in range(4):
+        engine.feed("s", [(k, step * SECOND) for k in range(step + 1)])
+        engine.step()
+    engine.stop()
+    savepoint(str(place / "location"), str(place / "copy"))
+
+
+def said(location: Path) -> Any:
+    """The answers of a location that is whole; None if there is none."""
+    if not location.exists():
+        return None
+    assert whole(str(location)) == []
+    return [query.view.snapshot() for query in Location(str(location)).queries()]
+
+
+def going_back(place: Path) -> Path:
+    rollback(str(place / "location"), "q", 1)
+    return place / "location"
+
+
+def saving(place: Path) -> Path:
+    savepoint(str(place / "location"), str(place / "saved"))
+    return place / "saved"
+
+
+def restoring(place: Path) -> Path:
+    restore(str(place / "copy"), str(place / "restored"))
+    return place / "restored"
+
+
+# A process that is gone has closed nothing.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("operation", [going_back, saving, restoring])
+def test_an_operation_is_done_or_not_begun(
+    tmp_path: Path, operation: Callable[[Path], Path]
+) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    made(model)
+    place = Path(os.path.realpath(tmp_path)) / "place"
+    shutil.copytree(model, place)
+    with Disk(str(place)) as disk:
+        target = operation(place)
+        total = disk.count
+    after = said(target)
+    assert after
+    before = said(model / target.name)
+    outcomes = set()
+    for number in range(CUTS):
+        dice = Random(f"{operation.__name__}/{number}")
+        shutil.rmtree(place)
+        shutil.copytree(model, place)
+        forget_process()
+        last = dice.randrange(1, total)
+        with Disk(str(place)) as disk:
+            disk.fault = crashing(disk, last)
+            try:
+                operation(place)
+            except Crash:
+                forget_process()
+                disk.cut(dice)
+            disk.fault = None
+            found = said(target)
+            outcomes.add(str(found))
+            assert found in (before, after)
+            if found != after:
+                operation(place)
+                assert said(target) == after
+    assert str(after) in outcomes or len(outcomes) == 1
+
+
+def crashing(disk: Disk, last: int) -> Callable[[str, str], None]:
+    """Ends the process at an operation."""
+
+    def happens(kind: str, path: str) -> None:
+        if disk.count >= last:
+            raise Crash
+
+    return happens

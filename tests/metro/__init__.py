@@ -1,0 +1,1 @@
+"""The rules of the metro station, and what each means in plain Python."""
