@@ -101,7 +101,11 @@ def held_to_finality(
 
 
 def assert_final(analysis: Analysis, left: Iterable[Change], oracle: Oracle, now: Instant) -> None:
-    """That what has left is the part of the answer that is final, by what is proved of it."""
+    """That what has left is the part of the answer that is final, by what is proved of it.
+
+    A segment that ends right after ``now`` may leave or wait: what begins after ``now`` and ends
+    it is known to the operator that made it, and not yet to those above.
+    """
     root, left = analysis.root, tuple(left)
     answer = consolidate(evaluate(root.relation, oracle.accepted, now))
     if root.finality.when is When.AT_ONCE:
@@ -118,7 +122,7 @@ def assert_final(analysis: Analysis, left: Iterable[Change], oracle: Oracle, now
     for change in left:
         assert change.valid_to - 1 <= passed or passed == INF, f"{change} left before {passed}"
     for change in answer:
-        if change.valid_to - 1 <= passed or passed == INF:
+        if change.valid_to <= passed or (change.valid_to - 1 == passed < now) or passed == INF:
             rest = consolidate((*_within(left, change), -change))
             assert not rest, f"{change} is final by {passed}, and of it {rest} has not left"
 
