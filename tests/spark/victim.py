@@ -168,11 +168,14 @@ def _executes(args: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class Left:
-    """What a query over the files has left behind; equal for runs that did the same."""
+    """What a query over the files has left behind; equal for runs that did the same.
+
+    The clock is no part of it: nothing here follows it.
+    """
 
     steps: list[Any]
     areas: Any
-    frontiers: Any
+    lines: dict[str, Any]
     sink: list[list[str]]
 
 
@@ -193,7 +196,8 @@ def left(data: Path, place: str) -> Left:
         _rows(sink, [str(f.relative_to(sink)) for f in (sink / f"step={n}").rglob("*.parquet")])
         for n in range(len(steps))
     ]
-    return Left(steps, latest.areas, latest.frontiers, found)
+    lines = {name: frontier["lines"] for name, frontier in latest.frontiers.items()}
+    return Left(steps, latest.areas, lines, found)
 
 
 def snapshots(query: Query, steps: int) -> list[list[Any]]:
