@@ -24,6 +24,7 @@ from ebbtide.spark.arrivals import FOUND, MALFORMED, is_enveloped
 from ebbtide.spark.checkpoint import source_name
 from ebbtide.spark.files_in_tasks import place_of
 from ebbtide.spark.names import quoted
+from ebbtide.spark.paths import spark_path
 from ebbtide.spark.private import is_local, within
 from ebbtide.spark.session import listing_here, source_session
 from ebbtide.spark.types import border_type, spark_type
@@ -50,13 +51,13 @@ def read(
 ) -> DataFrame:
     """What a format of Spark's reads below a path, with the options of the files and others."""
     chosen = {**dict(files.options), **options}
-    local = is_local(spark, files.path)
+    local, path = is_local(spark, files.path), spark_path(files.path)
     if streaming:
         reader = source_session(spark, local).readStream.name(source_name(declaration.name))
-        found = reader.format(format_).schema(schema).options(**chosen).load(files.path)
+        found = reader.format(format_).schema(schema).options(**chosen).load(path)
         return within(spark, found)
     with listing_here(spark) if local else nullcontext():
-        return spark.read.format(format_).schema(schema).options(**chosen).load(files.path)
+        return spark.read.format(format_).schema(schema).options(**chosen).load(path)
 
 
 def read_in_tasks(

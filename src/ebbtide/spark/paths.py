@@ -6,13 +6,24 @@ Only paths of this machine can be looked at: a URL, and a pattern, is left to Sp
 from __future__ import annotations
 
 import os
+import re
 from urllib.parse import urlsplit
 
 from ebbtide.errors import SourceError
 
 
+_PATTERN = "*?[{"
+
+
 def check_path(name: str, path: str, directory: bool) -> None:
     """Refuses a path that is not there or cannot be read; a stream needs a directory."""
+    if _is_pattern(path) and ":" in urlsplit(path).path:
+        raise SourceError(
+            "colon-in-pattern",
+            f'Spark cannot look for the files of "{name}": their path is a pattern with a colon',
+            detail=f"{path} has one of {' '.join(_PATTERN)}",
+            hint="take the colon out of the names of the directories, or the signs of the pattern",
+        )
     local = _local(path)
     if local is None:
         return
@@ -39,8 +50,20 @@ def check_path(name: str, path: str, directory: bool) -> None:
         )
 
 
+def spark_path(path: str) -> str:
+    """A path as Spark is to read it: what is there under its very name is not a pattern."""
+    parts = urlsplit(path)
+    if parts.scheme in ("", "file") and os.path.exists(parts.path if parts.scheme else path):
+        return re.sub(r"([*?\[\]{}\\])", r"\\\1", path)
+    return path
+
+
 def _local(path: str) -> str | None:
     parts = urlsplit(path)
-    if parts.scheme not in ("", "file") or any(sign in path for sign in "*?[{"):
+    if parts.scheme not in ("", "file") or _is_pattern(path):
         return None
     return parts.path if parts.scheme else path
+
+
+def _is_pattern(path: str) -> bool:
+    return any(sign in path for sign in _PATTERN)

@@ -9,7 +9,7 @@ import pytest
 
 from ebbtide.errors import SourceError
 from ebbtide.spark.errors import disk_full, is_full, translated
-from ebbtide.spark.paths import check_path
+from ebbtide.spark.paths import check_path, spark_path
 
 JAVA = "java.io.IOException: No space left on device\n\tat java.base/java.io.FileOutputStream"
 
@@ -42,3 +42,15 @@ def test_paths_of_this_machine_are_looked_at(tmp_path: Path) -> None:
         check_path("names", (tmp_path / "names.csv").as_uri(), directory=True)
     with pytest.raises(SourceError, match="missing-path"):
         check_path("bids", (tmp_path / "bids").as_uri(), directory=True)
+
+
+def test_a_pattern_with_a_colon_is_refused_before_spark_starts() -> None:
+    with pytest.raises(SourceError, match="colon-in-pattern"):
+        check_path("bids", "data/2026-01-01T00:*", directory=True)
+    check_path("bids", "s3a://bucket/*/bids", directory=True)
+
+
+def test_a_directory_that_is_there_is_not_a_pattern(tmp_path: Path) -> None:
+    (tmp_path / "{b}[c]").mkdir()
+    assert spark_path(f"{tmp_path}/{{b}}[c]") == f"{tmp_path}/\\{{b\\}}\\[c\\]"
+    assert spark_path("data/*/{b,c}") == "data/*/{b,c}"
