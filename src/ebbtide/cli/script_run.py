@@ -22,6 +22,7 @@ from ebbtide.cli.error_display import DONE, INTERRUPTED, LOG
 from ebbtide.cli.run_progress import Watch
 from ebbtide.engine.warming import warming
 from ebbtide.errors import EbbtideError
+from ebbtide.spark.java import find_program
 from ebbtide.store.journal import Journal
 from ebbtide.store.program import root_of_program
 
@@ -103,6 +104,7 @@ class ScriptRun:
         if os.path.isdir(root_of_program(self.engine.location, self.name)):
             self.engine.spark  # noqa: B018 - starts it
             return
+        find_program()  # before kernels are compiled for nothing
         with warming(self.engine, self.queries) as kernels:
             self.engine.spark  # noqa: B018 - starts it
             if kernels.is_alive():

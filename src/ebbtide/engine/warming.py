@@ -47,11 +47,16 @@ _PATIENCE = 120.0
 
 @contextmanager
 def warming(engine: Engine, queries: Sequence[Query]) -> Iterator[threading.Thread]:
-    """Makes kernels ready beside what is done inside, and waits for them at its end."""
+    """Makes kernels ready beside what is done inside, and waits for them at its end.
+
+    After a failure, too: a process that ends while a thread of it compiles may crash.
+    """
     thread = threading.Thread(target=_try, args=(engine, queries), daemon=True, name="warming")
     thread.start()
-    yield thread
-    thread.join(_PATIENCE)
+    try:
+        yield thread
+    finally:
+        thread.join(_PATIENCE)
 
 
 def warm(engine: Engine, queries: Sequence[Query]) -> None:

@@ -29,14 +29,20 @@ class Java:
     major: int
 
 
-def find_java() -> Java:
-    """The Java that Spark would use; one that is missing or too old is refused."""
+def find_program() -> str:
+    """The program of the Java that Spark would use, which is not run; it must be there."""
     program = java_program()
     if program is None or not os.access(program, os.X_OK):
         where = "java is not on the PATH" if program is None else f"there is no {program}"
         raise UnsupportedError(
             "missing-java", f"Spark needs Java {NEEDED} or later", detail=where, hint=HINT
         )
+    return program
+
+
+def find_java() -> Java:
+    """The Java that Spark would use; one that is missing or too old is refused."""
+    program = find_program()
     try:
         said = subprocess.run(
             [program, "-version"],
