@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from ebbtide.errors import SourceError
 
-
 _PATTERN = "*?[{"
 
 
