@@ -18,6 +18,7 @@ from ebbtide.algebra.relation import Relation, Stream
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
+from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
 from ebbtide.analysis.outlook import Outlook, Rates, outlook
@@ -25,6 +26,7 @@ from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
+from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.time import SECOND
 from ebbtide.core.words import counted, size
 from ebbtide.plan_text.plan_tree import plan_tree
@@ -74,9 +76,14 @@ class Explanation:
         return self.text
 
 
-def explain(plan: Relation, emit: Emit = Emit.CHANGES, rates: Rates | None = None) -> Explanation:
+def explain(
+    plan: Relation,
+    emit: Emit = Emit.CHANGES,
+    rates: Rates | None = None,
+    expiry: Expiry = BY_INTERVAL,
+) -> Explanation:
     """What is proved about a plan; with the rates of its sources also what it will keep."""
-    return explained(analyse(plan, emit), rates)
+    return explained(analyse(plan, emit, expiry=expiry), rates)
 
 
 def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
@@ -89,6 +96,11 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
         {
             "outlook": _outlook(outlook(analysis, rates), rates or {}),
             "emit": analysis.emit.value,
+            "expiry": {
+                "strategy": analysis.expiry.strategy.value,
+                "join_message": analysis.expiry.join_message,
+                "text": str(analysis.expiry),
+            },
             "verdict": {
                 "finality": _finality(verdict.finality),
                 "state": {"size": str(verdict.state.size), "reason": verdict.state.reason},
@@ -97,7 +109,7 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
             "key": _key(analysis.root),
             "class": str(analysis.monotonicity.value),
             "held": held,
-            "plan": _node(analysis.root),
+            "plan": _node(analysis.root, analysis.expiry),
         }
     )
 
@@ -120,7 +132,7 @@ def _outlook(found: Outlook, rates: Rates) -> dict[str, Any]:
     }
 
 
-def _node(node: Node) -> dict[str, Any]:
+def _node(node: Node, expiry: Expiry) -> dict[str, Any]:
     inputs = node.relation.children
     return {
         "operator": plan_tree(node.relation).splitlines()[0],
@@ -143,9 +155,23 @@ def _node(node: Node) -> dict[str, Any]:
         ],
         "emitted": None if node.emitted is None else str(node.emitted),
         "final": _finality(node.finality),
-        "inputs": [_node(child) for child in node.inputs],
+        "inputs": [_node(child, expiry) for child in node.inputs],
+        "expiry": _expiry(node, expiry),
         **_archive(node.relation),
     }
+
+
+def _expiry(node: Node, expiry: Expiry) -> list[str]:
+    """How an operator learns what has expired of its inputs, where it is not by their ends."""
+    if expiry.strategy is Strategy.INPUT:
+        return ["when its shard gets input"] if sees_expiry(node) else []
+    if not expiry.strategy.sends:
+        return []
+    return [
+        f"of {advice.name_of(node.relation.children[place])}: "
+        f"{how_expired(node.inputs[place], expiry)}"
+        for place in expired_inputs(node, expiry)
+    ]
 
 
 def _archive(relation: Relation) -> dict[str, str]:
@@ -206,6 +232,8 @@ def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
     for waiting in verdict["waiting"]:
         yield _line("waits", f"{waiting['text']}: {waiting['hint']}")
     yield _line("key", _key_text(document["key"]))
+    if document["expiry"]["strategy"] != BY_INTERVAL.strategy.value:
+        yield _line("expiry", document["expiry"]["text"])
 
 
 def _sum_lines(said: dict[str, Any]) -> Iterator[str]:
@@ -256,6 +284,8 @@ def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
         yield inner + _line("archive", f"rows of {node['operator'].split()[-1]}: {node['archive']}")
     if node["emitted"] is not None:
         yield inner + _line("emitted", node["emitted"])
+    for each in node["expiry"]:
+        yield inner + _line("expiry", each)
     yield inner + _line("final", node["final"]["text"])
     for child in node["inputs"]:
         yield from _node_lines(child, depth + 1)

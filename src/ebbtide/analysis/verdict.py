@@ -15,6 +15,7 @@ from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
+from ebbtide.analysis.expiry import check_expiry
 from ebbtide.analysis.finality import Finality, When
 from ebbtide.analysis.idle_inputs import Waiting, waiting
 from ebbtide.analysis.indexes import begins_ahead
@@ -23,6 +24,7 @@ from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.analysis.size import Size, begins_however_late
 from ebbtide.analysis.stores import Store, held_store
+from ebbtide.core.expiry import BY_INTERVAL, Expiry
 from ebbtide.core.html import facts_html
 from ebbtide.errors import Span, TemporalError
 
@@ -70,6 +72,8 @@ class Analysis:
     verdict: Verdict
     watched: tuple[Node, ...] = ()
     """What runs beside the plan for what its guards leave out alone."""
+    expiry: Expiry = BY_INTERVAL
+    """How its operators learn that rows have expired."""
 
     @property
     def ahead(self) -> bool:
@@ -104,7 +108,10 @@ class Analysis:
 
 
 def analyse(
-    plan: Relation, emit: Emit = Emit.CHANGES, watched: tuple[Relation, ...] = ()
+    plan: Relation,
+    emit: Emit = Emit.CHANGES,
+    watched: tuple[Relation, ...] = (),
+    expiry: Expiry = BY_INTERVAL,
 ) -> Analysis:
     """What is proved about a plan, and about those that run beside it."""
     root = examine(plan)
@@ -114,7 +121,7 @@ def analyse(
         store = held_store(node, held_back(node.edge, node.finality.waits))
         held = () if store is None else (store,)
     verdict = Verdict(root.finality, _state(root, held), waiting(root))
-    return Analysis(plan, emit, root, held, verdict, tuple(map(examine, watched)))
+    return Analysis(plan, emit, root, held, verdict, tuple(map(examine, watched)), expiry)
 
 
 def check(
@@ -123,12 +130,13 @@ def check(
     allow_unbounded: bool = False,
     place: Callable[[Relation], Span | None] = lambda _: None,
     watched: tuple[Relation, ...] = (),
+    expiry: Expiry = BY_INTERVAL,
 ) -> Analysis:
     """The analysis of a plan that may run; others are refused.
 
     ``place`` says where an operator of the plan stands in the text.
     """
-    analysis = analyse(plan, emit, watched)
+    analysis = analyse(plan, emit, watched, expiry)
     verdict = analysis.verdict
     if emit.needs_finality and verdict.finality.when is When.NEVER:
         raise TemporalError(
@@ -159,6 +167,8 @@ def check(
     for root in () if allow_unbounded else analysis.watched:
         if _state(root, ()).size is Size.UNBOUNDED:
             raise _kept_for_ever(*worst(root), place)
+    for root in (analysis.root, *analysis.watched):
+        check_expiry(root, expiry, emit, allow_unbounded)
     return analysis
 
 

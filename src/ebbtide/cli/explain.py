@@ -178,10 +178,12 @@ class _Reading:
         def place(node: Relation) -> Span | None:
             return query.written.span(written(query.plan, plan, runs.origin(node)))
 
-        self.found[name] = explain(runs.plan, query.emit, self._rates(name))
+        rates = self._rates(name)
+        self.found[name] = explain(runs.plan, query.emit, rates, query.expiry)
         if not only:
             allowed, watched = query.allow_unbounded, runs.watched
-            check_built(name, check(runs.plan, query.emit, allowed, place, watched))
+            analysis = check(runs.plan, query.emit, allowed, place, watched, query.expiry)
+            check_built(name, analysis)
 
     def _view(self, name: str, plan: Relation) -> Explanation:
         from ebbtide.algebra.kind import Kind, kind

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ebbtide.algebra.combination import UnionAll
+from ebbtide.algebra.combination import Join, Product, UnionAll
 from ebbtide.algebra.emission import Emit, answer_schema
 from ebbtide.algebra.expression import (
     Expression,
@@ -32,11 +32,19 @@ from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.ranking import Over
 from ebbtide.algebra.recursion import Recurrence, Recursion
-from ebbtide.algebra.relation import Aggregate, Filter, Relation, Values
+from ebbtide.algebra.relation import Aggregate, Filter, Map, Relation, Values
 from ebbtide.algebra.traits import KeepsKind
 from ebbtide.algebra.window import Dstream, Istream, Window
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
+from ebbtide.analysis.expiry import (
+    above_delayed,
+    carries_ends,
+    expired_inputs,
+    passes_ends,
+    sees_expiry,
+    sends_messages,
+)
 from ebbtide.analysis.finality import When
 from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
@@ -45,7 +53,17 @@ from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, passing_node
 from ebbtide.compile.arrival import arrival_schema
-from ebbtide.compile.kernel_choice import Chosen, by_last_rows, choose, positional
+from ebbtide.compile.expiring import (
+    JoinedPairs,
+    by_ends,
+    expire,
+    join_messages,
+    row_messages,
+    told,
+    with_ends,
+    without_folds,
+)
+from ebbtide.compile.kernel_choice import Chosen, KernelInput, by_last_rows, choose, positional
 from ebbtide.compile.physical import (
     KEEP_ALL,
     Cycle,
@@ -64,12 +82,13 @@ from ebbtide.compile.pipe import Pipe, is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
 from ebbtide.compile.stages import Stages, arrange
 from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
+from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.output_name import errors_name
 from ebbtide.core.row_text import told_apart
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import find
-from ebbtide.core.types import STRING, TIMESTAMP, NullType
+from ebbtide.core.types import BIGINT, STRING, TIMESTAMP, NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Kernel
@@ -77,6 +96,7 @@ from ebbtide.kernels.operators import recursion
 from ebbtide.kernels.operators.final import AtOnce, Final
 from ebbtide.kernels.operators.held import Held
 from ebbtide.kernels.operators.input_archive import InputArchive
+from ebbtide.kernels.operators.triggered import Triggered
 from ebbtide.state.segment import ENDS
 
 
@@ -105,6 +125,20 @@ class _Flow:
     pipe: Pipe
     moves: bool = True
     source: int | None = None
+    expires: bool = False
+    """Whether an Expire lies below it."""
+    pairs: JoinedPairs | None = None
+    """The pairs of a join that it is made of, if that can send messages for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What an operator takes of a flow: the columns that its kernel wants, and their keys."""
+
+    producer: Producer
+    pipe: Pipe
+    keys: tuple[Expression, ...]
+    expires: bool = False
 
 
 @dataclass(slots=True)
@@ -121,6 +155,7 @@ class _Lowering:
     around: dict[str, int] = field(default_factory=dict)
     """What stands for the recursions around a node, whose operators have no number yet."""
     view: str = ""
+    expiry: Expiry = BY_INTERVAL
     guards: dict[Relation, list[_Flow]] = field(default_factory=dict)
     """What the guards of the view leave out, by the operators that they are; equal ones are one."""
 
@@ -149,14 +184,18 @@ class _Lowering:
         if is_linear(relation):
             self._guarded(relation, below[0])
             return [
-                replace(flow, pipe=pipe) for flow in below[0] for pipe in flow.pipe.after(relation)
+                replace(_ending(flow, relation), pipe=pipe)
+                for flow in below[0]
+                for pipe in flow.pipe.after(relation)
             ]
         self._guarded(relation, below[0])
         chosen = choose(relation, reads, carried)
         rule = node.kept[0].rule if node.kept else None
         if isinstance(relation, Over) and isinstance(rule, LastRows):
             chosen = by_last_rows(chosen, rule.on, rule.count)
-        return [self._operator(node, chosen, below)]
+        if self.expiry.strategy.sends:
+            return [self._sending(node, relation, chosen, below)]
+        return [self._operator(node, chosen, _all_taken(chosen, below), _move(below))]
 
     def _guarded(self, relation: Relation, below: Sequence[_Flow]) -> None:
         """Notes what a guard leaves out of what comes to it."""
@@ -174,9 +213,11 @@ class _Lowering:
         by which rows pass, they go along with the row until it does.
         """
         self.view, root, self.guards = view, analysis.root, {}
+        self.expiry = analysis.expiry
         passing = _passing(analysis)
         given = passing.given(root.relation.schema)
-        self._to_output(self._passed(root, passing, all_reads(root.relation)), given)
+        ends = root.edge.is_snapshot and carries_ends(root, self.expiry)
+        self._to_output(self._passed(root, passing, all_reads(root.relation)), given, ends)
         schema = answer_schema(root.relation.schema, analysis.emit)
         marked = analysis.emit.needs_finality
         self.outputs.append(Output(view, schema, given, passing.kernel, passing.waits, marked))
@@ -187,13 +228,17 @@ class _Lowering:
             self._to_output([flow for flows in self.guards.values() for flow in flows], ERRORS)
             self.outputs.append(Output(errors_name(view), ERRORS, ERRORS, Held()))
 
-    def _to_output(self, flows: Sequence[_Flow], given: Schema) -> None:
-        """The edges of the next output."""
-        for flow in flows:
+    def _to_output(self, flows: Sequence[_Flow], given: Schema, ends: bool = False) -> None:
+        """The edges of the next output; its rows may have ``ends``."""
+        for place, flow in enumerate(flows):
+            if ends and self._is_sent_whole(flow):
+                whole = replace(flow.pipe, schema=positional(given))
+                rows = _Taken(flow.producer, whole, _hashed(whole.columns))
+                taken = self._expired(f"{self.view}.answer.{place}", flow, rows)
+                flow = _Flow(taken.producer, taken.pipe, flow.moves)
             pipe = replace(flow.pipe, schema=given)
-            keys = pipe.columns if isinstance(flow.producer, FromSource) else ()
-            hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
-            self.edges.append(PlanEdge(flow.producer, pipe, ~len(self.outputs), 0, hashed))
+            keys = _hashed(pipe.columns) if isinstance(flow.producer, FromSource) else ()
+            self.edges.append(PlanEdge(flow.producer, pipe, ~len(self.outputs), 0, keys))
 
     def _passed(self, node: Node, passing: _Passing, reads: Reads, above: int = 0) -> list[_Flow]:
         """The changes of a node, each with the times by which it passes."""
@@ -314,36 +359,122 @@ class _Lowering:
             # When rows came does not move now.
             self.lines |= {(n, a) for n, a in places if a not in arrivals_of(self.declarations[n])}
 
-    def _operator(self, node: Node, chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> _Flow:
+    def _is_sent_whole(self, flow: _Flow) -> bool:
+        """Whether an answer that is rows of a source gets their ends as negatives."""
+        negative = self.expiry.strategy is Strategy.NEGATIVE
+        return negative and flow.source is not None
+
+    def _sending(
+        self, node: Node, relation: Relation, chosen: Chosen, below: Sequence[Sequence[_Flow]]
+    ) -> _Flow:
+        """An operator, where rows of its inputs expire by rows of their own."""
+        if sends_messages(self.expiry) and passes_ends(relation):
+            return self._passing_ends(node, relation, chosen, below)
+        name, taken = f"{self.view}.{node.id}", _all_taken(chosen, below)
+        for index in expired_inputs(node, self.expiry):
+            taken[index] = [
+                self._expired(f"{name}.{index}.{place}", flow, take)
+                for place, (flow, take) in enumerate(zip(below[index], taken[index], strict=True))
+            ]
+        expires = any(take.expires for takes in taken for take in takes)
+        if isinstance(relation, Aggregate) and expires:
+            holds = all(named.call.fold.holds_under(True) for named in relation.calls)
+            chosen = without_folds(chosen, holds)
+        return replace(self._operator(node, chosen, taken, _move(below)), expires=expires)
+
+    def _passing_ends(
+        self, node: Node, relation: Relation, chosen: Chosen, below: Sequence[Sequence[_Flow]]
+    ) -> _Flow:
+        """An operator whose rows have their ends; a join may send messages for its pairs."""
+        flows = [flow for side in below for flow in side]
+        joins = isinstance(relation, Join | Product) and self.expiry.join_message
+        sends = joins and all(
+            flow.source is not None or not carries_ends(input_, self.expiry)
+            for input_, its in zip(node.inputs, below, strict=True)
+            for flow in its
+        )
+        if sends:
+            chosen = with_ends(chosen)
+        taken = [
+            [_taken(flow, side, ends=sends) for flow in its]
+            for side, its in zip(chosen.inputs, below, strict=True)
+        ]
+        made = self._operator(node, chosen, taken, _move(below))
+        expires = any(flow.expires for flow in flows)
+        pairs = None
+        if sends and isinstance(made.producer, FromOperator):
+            pipe = replace(source_pipe(chosen.output), conditions=made.pipe.conditions)
+            left = len(chosen.inputs[0].columns) + 1
+            pairs = JoinedPairs(made.producer.operator, pipe, left, chosen.carries or ())
+        return replace(made, expires=expires, pairs=pairs)
+
+    def _expired(self, name: str, flow: _Flow, taken: _Taken) -> _Taken:
+        """Rows behind an Expire, and behind whatever tells it that they expire."""
+        carried = self.expiry.strategy is Strategy.PIGGYBACK
+        number = len(self.operators)
+        messages = None
+        if flow.pairs is not None and flow.pairs.reaches(taken.keys):
+            messages = join_messages(f"{name}.messages", flow.pairs, carried, number)
+        elif carried:
+            rows = taken.producer, taken.pipe, taken.keys
+            messages = row_messages(f"{name}.messages", *rows, number)
+        for operator_, edge in () if messages is None else (messages,):
+            self.operators.append(operator_)
+            self.edges += [edge, told(number, number + 1)]
+            number += 1
+        rows = taken.producer, taken.pipe, taken.keys
+        expiring, edge = expire(f"{name}.expire", *rows, number, messages is not None)
+        self.operators.append(expiring)
+        self.edges.append(edge)
+        keys = tuple(Ref(taken.pipe.schema[place]) for (place,) in expiring.carries or ())
+        return _Taken(FromOperator(number), source_pipe(taken.pipe.schema), keys, expires=True)
+
+    def _operator(
+        self, node: Node, chosen: Chosen, below: Sequence[Sequence[_Taken]], moves: bool
+    ) -> _Flow:
         relation, number = node.relation, len(self.operators)
         name = f"{self.view}.{node.id}"
         self.nodes[name] = node
-        rules = input_rules(node, chosen)
-        self.operators.append(
-            Operator(
-                name,
-                chosen.kernel,
-                tuple(_schema(side.columns) for side in chosen.inputs),
-                chosen.output,
-                chosen.carries,
-                rules,
-                KEEP_ALL if node.emitted is None else _store_rule(node.emitted, lambda i: i),
-                node.begun,
-                node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
-                node.edge.is_snapshot and isinstance(relation, KeepsKind),
-            )
+        emitted = KEEP_ALL if node.emitted is None else _store_rule(node.emitted, lambda i: i)
+        made_of = Operator(
+            name,
+            chosen.kernel,
+            tuple(takes[0].pipe.schema for takes in below),
+            chosen.output,
+            chosen.carries,
+            input_rules(node, chosen),
+            emitted,
+            node.begun,
+            node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
+            node.edge.is_snapshot and isinstance(relation, KeepsKind),
         )
-        for index, (side, flows) in enumerate(zip(chosen.inputs, below, strict=True)):
-            for flow in flows:
-                keys = tuple(flow.pipe.resolve(key) for key in side.keys)
-                pipe = flow.pipe.selecting(side.columns)
-                self.edges.append(PlanEdge(flow.producer, pipe, number, index, keys))
+        self.operators.append(self._under_expiry(node, made_of, below))
+        for index, takes in enumerate(below):
+            for take in takes:
+                self.edges.append(PlanEdge(take.producer, take.pipe, number, index, take.keys))
         made = replace(source_pipe(chosen.output), schema=relation.schema)
         if chosen.kept is not None:
             made = replace(made, columns=tuple(map(_kept(chosen), chosen.kept, relation.schema)))
         made = replace(made, conditions=tuple(map(made.resolve, chosen.conditions)))
-        moves = any(flow.moves for flows in below for flow in flows)
         return _Flow(FromOperator(number), made, moves)
+
+    def _under_expiry(
+        self, node: Node, made: Operator, below: Sequence[Sequence[_Taken]]
+    ) -> Operator:
+        """An operator under the strategy of its view: what it keeps, and when it runs."""
+        if self.expiry.strategy is Strategy.INPUT:
+            if above_delayed(node):
+                made = replace(made, rules=tuple(KEEP_ALL for _ in made.rules), emitted=KEEP_ALL)
+            if sees_expiry(node):
+                return replace(made, kernel=Triggered(made.kernel), by_instant=False)
+            return made
+        if not any(take.expires for takes in below for take in takes):
+            return made
+        rules = tuple(
+            by_ends(node, rule) if input_.edge.is_snapshot else rule
+            for input_, rule in zip(node.inputs, made.rules, strict=True)
+        )
+        return replace(made, rules=rules, emitted=by_ends(node, made.emitted))
 
     def _recursion(self, node: Node, relation: Recursion, reads: Reads) -> _Flow:
         """A recursion, and those of the operators below it that its own rows come to."""
@@ -354,7 +485,8 @@ class _Lowering:
         chosen = choose(relation, reads)
         gain_us = None if node.solution.linear else node.solution.gain_us
         kernel = recursion.Recursion(relation.place, gain_us)
-        flow = self._operator(node, replace(chosen, kernel=kernel), [below])
+        taken = _all_taken(chosen, [below])
+        flow = self._operator(node, replace(chosen, kernel=kernel), taken, _move([below]))
         del self.around[relation.name]
         number = len(self.operators) - 1
         self.edges = [
@@ -570,6 +702,38 @@ def _kept(chosen: Chosen) -> Callable[[int | None, Column], Expression]:
         return Literal(None, named.type) if place is None else Ref(chosen.output[place])
 
     return column
+
+
+def _taken(flow: _Flow, side: KernelInput, ends: bool = False) -> _Taken:
+    """What a kernel takes of a flow, if need be with the ends of its rows as a last column."""
+    pipe = flow.pipe.selecting(side.columns)
+    if ends:
+        schema = Schema((*pipe.schema.columns, Column(f"c{len(pipe.columns)}", BIGINT)))
+        pipe = replace(pipe, schema=schema, columns=(*pipe.columns, flow.pipe.valid_to))
+    keys = tuple(flow.pipe.resolve(key) for key in side.keys)
+    return _Taken(flow.producer, pipe, keys, flow.expires)
+
+
+def _all_taken(chosen: Chosen, below: Sequence[Sequence[_Flow]]) -> list[list[_Taken]]:
+    return [
+        [_taken(flow, side) for flow in flows]
+        for side, flows in zip(chosen.inputs, below, strict=True)
+    ]
+
+
+def _move(below: Sequence[Sequence[_Flow]]) -> bool:
+    return any(flow.moves for flows in below for flow in flows)
+
+
+def _ending(flow: _Flow, relation: Relation) -> _Flow:
+    """A flow behind a linear operator: pairs that it cuts short end before their messages come."""
+    cut = isinstance(relation, Filter | Map) and relation.depends_on_now
+    return replace(flow, pairs=None) if cut else flow
+
+
+def _hashed(columns: Sequence[Expression]) -> tuple[Expression, ...]:
+    """The columns by which whole rows find their shard."""
+    return tuple(column for column in columns if not isinstance(column.type, NullType))
 
 
 def _named_as(flow: _Flow, schema: Schema) -> _Flow:

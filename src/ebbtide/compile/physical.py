@@ -48,7 +48,8 @@ Producer: TypeAlias = FromSource | FromOperator
 class PlanEdge:
     """Changes on their way to an input of an operator, or to output ``~consumer``.
 
-    ``keys`` are over the producer's columns; changes with equal keys meet in one shard.
+    ``keys`` are over the producer's columns; changes with equal keys meet in one shard.  What comes
+    ``aside`` goes where the other changes go: from their shard, or all to the first.
     """
 
     producer: Producer
@@ -56,6 +57,7 @@ class PlanEdge:
     consumer: int
     input: int
     keys: tuple[Expression, ...]
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ class _Placing:
 
     def place(self, number: int) -> None:
         """Places an operator behind all those that feed it."""
-        edges = [edge for edge in self.physical.edges if edge.consumer == number]
+        edges = [e for e in self.physical.edges if e.consumer == number and not e.aside]
         from_operators = [e for e in edges if isinstance(e.producer, FromOperator)]
         last = max((self.stage[_operator(e)] for e in from_operators), default=0)
         shared = self._shared([e for e in from_operators if self.stage[_operator(e)] == last])
@@ -355,7 +355,7 @@ class _Routing:
         return self.placing.stage[_operator(edge)] if is_made else 0
 
     def _keys(self, edge: PlanEdge) -> tuple[Expression, ...]:
-        if edge.consumer < 0:
+        if edge.consumer < 0 or edge.aside:
             return edge.keys
         return tuple(edge.keys[i] for i in self.placing.by[edge.consumer])
 

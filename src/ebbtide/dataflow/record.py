@@ -20,7 +20,7 @@ from ebbtide.errors import InternalError
 from ebbtide.store.frontiers import stored
 from ebbtide.store.manifest import Manifest
 from ebbtide.store.readers import LIVE
-from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord, WrittenFile
+from ebbtide.store.record import Delay, OperatorCounts, SourceCounts, StepRecord, WrittenFile
 
 _COUNTS = tuple(f.name for f in fields(OperatorCounts) if not f.name.startswith("seconds"))
 
@@ -109,6 +109,7 @@ class Descriptions:
                 sources=self._sources(names, seen),
                 seconds=spent.seconds,
                 clock=before.later(given.reading),
+                delays=self._delays(),
             ),
             before="" if previous is None else previous.link,
         )
@@ -150,6 +151,14 @@ class Descriptions:
             )
             for name, counted in sorted(counts.items())
         }
+
+    def _delays(self) -> dict[str, Delay]:
+        found: dict[str, Delay] = {}
+        for said in self.said:
+            if "delays" in said:
+                late = Delay(said["effects"], said["total_us"], said["longest_us"])
+                found[said["delays"]] = found.get(said["delays"], Delay()).with_more(late)
+        return dict(sorted(found.items()))
 
     def _sources(self, names: Sequence[str], seen: Seen) -> dict[str, SourceCounts]:
         unused: dict[str, Counter[str]] = defaultdict(Counter)

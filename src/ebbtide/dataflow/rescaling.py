@@ -33,6 +33,7 @@ from ebbtide.dataflow.shard import StatePlace
 from ebbtide.errors import InternalError, UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.operators.live import Live
+from ebbtide.kernels.operators.triggered import Triggered
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, row_types
 from ebbtide.state.keep import After, Keep
@@ -86,9 +87,22 @@ def refuse_recursion(lowered: Lowered) -> None:
         )
 
 
+def refuse_triggered(lowered: Lowered) -> None:
+    """Refuses a program in which shards go by what comes to them: each has a time of its own."""
+    for operator in lowered.physical.operators:
+        if isinstance(operator.kernel, Triggered):
+            raise UnsupportedError(
+                "shards-matter",
+                f'"{operator.name}" runs under expiry input, where the number of shards is part '
+                "of the result",
+                hint="start the program under another name",
+            )
+
+
 def check_rescalable(flow: Dataflow, manifest: Manifest) -> None:
     """Refuses a state of which some rows do not tell where they belong."""
     refuse_recursion(flow.lowered)
+    refuse_triggered(flow.lowered)
     known = stores_of(flow)
     for name, described in manifest.areas.items():
         if name not in known:

@@ -18,6 +18,8 @@ from ebbtide.dataflow.parts import stepped
 from ebbtide.dataflow.timings import Timings
 from ebbtide.kernels.kernel import Kernel, Result, Times
 from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import DIFF
+from ebbtide.state.columns import ints
 from ebbtide.state.store import DirectoryStore, SegmentStore, WriteScope
 from ebbtide.store.manifest import Manifests
 
@@ -108,6 +110,7 @@ class OpenOperator:
         self.areas = areas
         self.nothing = emits.empty_table()
         self.rows_in = self.rows_out = 0
+        self.negatives_in = self.negatives_out = 0
         self.seconds = 0.0
 
     def step(self, inputs: tuple[Any, ...], times: Times) -> Any:
@@ -121,6 +124,8 @@ class OpenOperator:
         self.areas = result.areas
         self.rows_in += sum(table.num_rows for table in inputs)
         self.rows_out += result.changes.num_rows
+        self.negatives_in += sum(map(_negatives, inputs))
+        self.negatives_out += _negatives(result.changes)
         return result.changes
 
     def described(self) -> str:
@@ -135,9 +140,16 @@ class OpenOperator:
                 "areas": [area.describe() for area in self.areas],
                 "rows_in": self.rows_in,
                 "rows_out": self.rows_out,
+                "negatives_in": self.negatives_in,
+                "negatives_out": self.negatives_out,
                 "rows_stored": sum(segment.rows for segment in segments),
                 "rows_expired": sum(area.expired for area in self.areas),
                 "bytes_stored": sum(segment.bytes for segment in segments),
                 "bytes_written": sum(s.bytes for s in segments if s.name not in self.known),
             }
         )
+
+
+def _negatives(changes: Any) -> int:
+    """How many changes take something back."""
+    return int((ints(changes, DIFF) < 0).sum())

@@ -19,6 +19,7 @@ import pyarrow as pa
 from ebbtide.compile.physical import FromOperator
 from ebbtide.compile.stages import FromRoute
 from ebbtide.core.admission import UNUSED_COLUMNS, UnusedRow
+from ebbtide.core.time import NEG_INF, Instant, is_finite
 from ebbtide.dataflow.cycle import Rounds
 from ebbtide.dataflow.operations import Input, Take, TaskCycle, TaskOperator
 from ebbtide.dataflow.piping import TaskPipe
@@ -112,6 +113,8 @@ class _Running:
             shown = emitted.select([*range(emission.width), FROM, TO, DIFF])
             yield self.shard.step(emission.live, (shown,))[1]
         rows = emitted.num_rows
+        if rows:
+            yield json.dumps({"delays": emission.view, **_delays(emitted, emission.job.times.now)})
         if emission.writes and rows:
             archive, version = Archive(self.task.place.root), self.task.place.version
             kind = f"output/{emission.view}"
@@ -142,6 +145,15 @@ class _Running:
             case FromOperator(operator):
                 found = self.made[operator]
         return None if found is None else take.piped(found)
+
+
+def _delays(changes: Any, now: Instant) -> dict[str, int]:
+    """How long ago the changes that have a beginning began."""
+    starts = ints(changes, FROM)
+    late = now - starts[(starts > NEG_INF) & (starts <= now) & is_finite(now)]
+    # In two parts, for the sum of many long delays is longer than a number of 64 bits.
+    total = (int((late >> 20).sum()) << 20) + int((late & ((1 << 20) - 1)).sum())
+    return {"effects": len(late), "total_us": total, "longest_us": int(late.max(initial=0))}
 
 
 def in_order(changes: Any) -> Any:

@@ -17,7 +17,9 @@ from ebbtide.algebra.quarantine import OnError
 from ebbtide.analysis import explain
 from ebbtide.builder import Built
 from ebbtide.config import Config
+from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.expiry import Expiry, strategy_of
 from ebbtide.core.file_name import file_name
 from ebbtide.core.html import facts_html
 from ebbtide.core.schema import Column, Schema
@@ -31,6 +33,7 @@ from ebbtide.engine.query import Query
 from ebbtide.engine.window_limit import check_windows
 from ebbtide.errors import BindError, EbbtideError, QueryError, StateError
 from ebbtide.optimizer import prepared
+from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry, ViewEntry
@@ -236,11 +239,15 @@ class Engine:
         *,
         replace: bool = False,
         on_error: str | None = None,
+        expiry: str | None = None,
+        join_message: bool = False,
     ) -> Query:
         """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs.
 
         Rows on which an expression fails are left out, and shown by ``errors`` of the query, unless
-        ``on_error`` is "fail": then the step fails.
+        ``on_error`` is "fail": then the step fails.  ``expiry`` is how operators learn that rows
+        have expired: "interval", "negative", "input" or "piggyback"; with ``join_message`` joins
+        say it once for all their rows.
 
         With ``replace`` a query of that name makes room: its run is stopped, and if it was another
         query, what it has stored is moved to ``replaced`` in the location when this one starts.
@@ -251,6 +258,8 @@ class Engine:
             typed("name", name, str, 'name="totals"')
         if on_error is not None:
             text = f"{text.rstrip().removesuffix(';')} ON ERROR {_on_error(on_error).value}"
+        if expiry is not None or join_message:
+            text = f"{text.rstrip().removesuffix(';')}{_expiry(expiry, join_message)}"
         statements = parse(text, self.limits.statement)
         if len(statements) != 1:
             parse_query(text)  # says what is wrong, and where
@@ -425,7 +434,7 @@ class Engine:
                     return self._query(statement.span.text, bound, None)
                 case BoundExplain():
                     runs = prepared(bound.query.plan, bound.query.on_error)
-                    explanation = explain(runs.plan, bound.query.emit)
+                    explanation = explain(runs.plan, bound.query.emit, expiry=bound.query.expiry)
                     if bound.json:
                         return explanation.json
                     return explanation.verbose if bound.verbose else explanation.text
@@ -509,6 +518,13 @@ def _known_transport(name: str) -> str:
             "unknown-transport", f'there is no transport "{name}"', hint='"spark" or "local"'
         )
     return name
+
+
+def _expiry(word: str | None, join_message: bool) -> str:
+    """The clause that says how rows expire."""
+    named = typed("expiry", word or "interval", str, 'expiry="negative"')
+    messages = typed("join_message", join_message, bool, "join_message=True")
+    return output_sql(AS_EMITTED, Expiry(strategy_of(named), messages))
 
 
 def _on_error(word: str) -> OnError:

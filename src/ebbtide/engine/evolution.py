@@ -34,7 +34,12 @@ from ebbtide.core.frontier import Frontier
 from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.dataflow.beginnings import untouched
 from ebbtide.dataflow.plan import Dataflow
-from ebbtide.dataflow.rescaling import moved_areas, refuse_recursion, widened_areas
+from ebbtide.dataflow.rescaling import (
+    moved_areas,
+    refuse_recursion,
+    refuse_triggered,
+    widened_areas,
+)
 from ebbtide.engine.location import StoredProgram, claimed
 from ebbtide.engine.replay import Replayed, replayed
 from ebbtide.engine.script import script_text
@@ -107,8 +112,9 @@ class _Evolving:
                 intent.settle(root)
             return Evolution(self.program.name, None)
         old = self.program.lowered
-        refuse_recursion(old)
-        refuse_recursion(self.new)
+        for lowered in (old, self.new):
+            refuse_recursion(lowered)
+            refuse_triggered(lowered)
         plan = _Plan.of(old, self.new, latest)
         self._check_views(old)
         with ExitStack() as stack:

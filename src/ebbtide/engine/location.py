@@ -45,7 +45,7 @@ class StoredQuery:
     def analysis(self) -> Analysis:
         """What is proved of it as it runs."""
         runs = prepared(self.bound.plan, self.bound.on_error)
-        return analyse(runs.plan, self.bound.emit, runs.watched)
+        return analyse(runs.plan, self.bound.emit, runs.watched, self.bound.expiry)
 
     @property
     def view(self) -> View:

@@ -85,7 +85,7 @@ class Query:
             return bound.written.span(written(bound.plan, plan, runs.origin(node)))
 
         allowed, watched = bound.allow_unbounded, runs.watched
-        analysis = check(runs.plan, bound.emit, allowed, place, watched)
+        analysis = check(runs.plan, bound.emit, allowed, place, watched, bound.expiry)
         check_built(self.name, analysis)
         return analysis
 

@@ -27,7 +27,9 @@ from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
+from ebbtide.kernels.operators.expire import Expire
 from ebbtide.kernels.operators.input_archive import InputArchive
+from ebbtide.kernels.operators.messages import Messages
 from ebbtide.optimizer import optimise
 from ebbtide.optimizer.guarding import guarded
 from ebbtide.state.batch import batch_schema
@@ -45,6 +47,10 @@ INPUTS = {
     "later": 0,
     "left": 0,
     "right": 1,
+}
+_OF_TRIGGERED = {
+    "expiring": "kept until it ends and input comes",
+    "reached": "the last step with input",
 }
 _OF_GROUPS = {
     "accumulators": "one for each group that holds",
@@ -95,7 +101,7 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
         return
     on_error = query.bound.on_error
     runs = guarded(optimise(query.bound.plan, on_error), on_error)
-    analysis = analyse(runs.plan, query.bound.emit, runs.watched)
+    analysis = analyse(runs.plan, query.bound.emit, runs.watched, query.bound.expiry)
     lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
     outputs = {f"output.{output.name}": output for output in lowered.physical.outputs}
@@ -126,6 +132,8 @@ def _output(name: str, outputs: Mapping[str, Output]) -> Output:
 def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     if operator is not None and isinstance(operator.kernel, InputArchive):
         return f'archive of "{name.removeprefix(archive_name(""))}"'
+    if operator is not None and isinstance(operator.kernel, Expire | Messages):
+        return "rows that are to expire"
     source = getattr(operator.kernel, "source", None) if operator is not None else None
     if source is not None:
         return f'admission of "{lowered.declarations[source].name}"'
@@ -160,10 +168,14 @@ def rule_text(
         if isinstance(kernel, InputArchive):
             name = operator.name.removeprefix(archive_name(""))
             return f"keep while {archive_keep(next(d for d in declarations if d.name == name))}"
+        if isinstance(kernel, Expire | Messages):
+            return "kept until it ends"
         return _of_operations(declarations[kernel.source])
     store = _store(node, area)
     if store is not None:
         return keep_text(store)
+    if area in _OF_TRIGGERED:
+        return _OF_TRIGGERED[area]
     kind = area.rstrip("0123456789")
     if kind in _OF_GROUPS and not operator.facts:
         return _OF_GROUPS[kind]

@@ -1,14 +1,15 @@
-"""How the changes of a query are written, as SQL."""
+"""How the changes of a query are written and how its rows expire, as SQL."""
 
 from __future__ import annotations
 
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.core.codec.encoding import AS_EMITTED, OutputForm
+from ebbtide.core.expiry import BY_INTERVAL, Expiry
 from ebbtide.core.time import format_duration
 
 
-def output_sql(output: OutputForm) -> str:
-    """The clauses that say how changes are written, each after a space."""
+def output_sql(output: OutputForm, expiry: Expiry = BY_INTERVAL) -> str:
+    """The clauses that say how changes are written and rows expire, each after a space."""
     options = []
     if output.encoding is not AS_EMITTED.encoding:
         options.append(f"encoding = '{output.encoding.value}'")
@@ -16,6 +17,7 @@ def output_sql(output: OutputForm) -> str:
         options.append(f"key = ({', '.join(map(identifier, output.key))})")
     if output.coalesce:
         options.append("coalesce = TRUE")
+    options += expiry.options
     listed = f" WITH ({', '.join(options)})" if options else ""
     every = output.split_us
     return f"{listed}{'' if every is None else f' SPLIT EVERY {format_duration(every)}'}"

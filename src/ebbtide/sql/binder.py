@@ -113,7 +113,7 @@ def _bound(query: Query, plan: Relation, context: Context) -> BoundQuery:
     _check_columns(plan, added, f"EMIT {emit.value} adds")
     on_error = OnError.QUARANTINE if query.on_error is None else query.on_error
     allowed, output = query.allow_unbounded_state, query.output
-    return BoundQuery(plan, emit, allowed, its, on_error, output, context.written)
+    return BoundQuery(plan, emit, allowed, its, on_error, output, query.expiry, context.written)
 
 
 def _check_columns(plan: Relation, added: Iterable[str], whose: str) -> None:

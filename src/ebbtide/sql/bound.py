@@ -18,6 +18,7 @@ from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.codec.encoding import AS_EMITTED, OutputForm
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.expiry import BY_INTERVAL, Expiry
 from ebbtide.core.schema import Schema
 from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.plan_text.plan_sql import plan_sql
@@ -31,8 +32,8 @@ __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "D
 @dataclass(frozen=True, slots=True)
 class BoundQuery:
     """A query: its plan, what it emits, whether unbounded state is allowed, what becomes of rows on
-    which it fails, how its changes are written for sinks that do not say it themselves, and its
-    places."""
+    which it fails, how its changes are written for sinks that do not say it themselves, how its
+    rows expire, and its places."""
 
     plan: Relation
     emit: Emit = Emit.CHANGES
@@ -40,6 +41,7 @@ class BoundQuery:
     kind: Kind = Kind.STATIC
     on_error: OnError = OnError.QUARANTINE
     output: OutputForm = AS_EMITTED
+    expiry: Expiry = BY_INTERVAL
     written: Written = field(default_factory=Written, compare=False, repr=False)
 
     @property
@@ -50,11 +52,15 @@ class BoundQuery:
     @property
     def sql(self) -> str:
         """The query as SQL again."""
-        return f"{self.asked}{output_sql(self.output)}"
+        return f"{self._emitted}{output_sql(self.output, self.expiry)}"
 
     @property
     def asked(self) -> str:
         """The same without how its changes are written, which alters no answer."""
+        return f"{self._emitted}{output_sql(AS_EMITTED, self.expiry)}"
+
+    @property
+    def _emitted(self) -> str:
         emit = "" if self.emit is Emit.CHANGES else f" EMIT {self.emit.value}"
         allow = " ALLOW UNBOUNDED STATE" if self.allow_unbounded else ""
         fails = "" if self.on_error is OnError.QUARANTINE else " ON ERROR FAIL"

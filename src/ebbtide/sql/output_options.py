@@ -1,7 +1,8 @@
-"""How the changes of a query are written: WITH (...) and SPLIT EVERY behind it.
+"""How rows of a query expire and how its changes are written: WITH (...) and SPLIT EVERY behind it.
 
 output  ::=  [ WITH ( option, ... ) ] [ SPLIT EVERY duration ]
 option  ::=  encoding = 'word'  |  key = ( names )  |  coalesce = TRUE | FALSE
+          |  expiry = 'word'  |  join_message = TRUE | FALSE
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from sqlglot.tokenizer_core import TokenType
 
 from ebbtide.core.codec.encoding import AS_EMITTED, OutputForm, encoding_of
+from ebbtide.core.expiry import BY_INTERVAL, Expiry, strategy_of
 from ebbtide.errors import EbbtideError
 from ebbtide.sql.declarations import DeclarationParser
 
@@ -20,24 +22,28 @@ __all__ = ["OutputParser"]
 
 
 class OutputParser(DeclarationParser):
-    """Reads how changes are written."""
+    """Reads how rows expire and how changes are written."""
 
     def at_output(self) -> bool:
         """Whether an option or a cut begins here."""
         parenthesis = self._next.token_type is TokenType.L_PAREN
         return (parenthesis and self.at("WITH")) or self.at("SPLIT", "EVERY")
 
-    def output(self, before: OutputForm) -> OutputForm:
+    def output(self, before: OutputForm, expiry: Expiry) -> tuple[OutputForm, Expiry]:
         """Reads one of the two, after what was read of them before."""
         first = self._curr
         try:
             if self.take("SPLIT", "EVERY"):
                 if before.split_us is not None:
                     raise self.twice("SPLIT EVERY", first)
-                return replace(before, split_us=self.duration("SPLIT EVERY").us)
-            if before != replace(AS_EMITTED, split_us=before.split_us):
+                return replace(before, split_us=self.duration("SPLIT EVERY").us), expiry
+            if (before, expiry) != (replace(AS_EMITTED, split_us=before.split_us), BY_INTERVAL):
                 raise self.twice("WITH", first)
-            return replace(before, **self._options())
+            options = self._options()
+            expires = {name: options.pop(name) for name in _OF_EXPIRY if name in options}
+            if "expiry" in expires:
+                expires["strategy"] = expires.pop("expiry")
+            return replace(before, **options), Expiry(**expires)
         except EbbtideError as error:
             raise error.with_span(self.span(first, self._prev)) from error.__cause__
 
@@ -61,6 +67,9 @@ class OutputParser(DeclarationParser):
         self.need_token(TokenType.EQ, "=")
         return word.lower(), _OPTIONS[word](self)
 
+    def _strategy(self) -> Any:
+        return strategy_of(self.string("an expiry strategy"))
+
     def _encoding(self) -> Any:
         return encoding_of(self.string("an encoding"))
 
@@ -80,4 +89,7 @@ _OPTIONS: dict[str, Callable[[OutputParser], Any]] = {
     "ENCODING": OutputParser._encoding,
     "KEY": OutputParser._key,
     "COALESCE": OutputParser._truth,
+    "EXPIRY": OutputParser._strategy,
+    "JOIN_MESSAGE": OutputParser._truth,
 }
+_OF_EXPIRY = ("expiry", "join_message")

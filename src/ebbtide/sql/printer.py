@@ -69,7 +69,7 @@ def _query(query: Query) -> str:
     emit = f" EMIT {query.emit.value}" if query.emit else ""
     allow = " ALLOW UNBOUNDED STATE" if query.allow_unbounded_state else ""
     on_error = f" ON ERROR {query.on_error.value}" if query.on_error else ""
-    return f"{sql(query.body)}{emit}{allow}{on_error}{output_sql(query.output)}"
+    return f"{sql(query.body)}{emit}{allow}{on_error}{output_sql(query.output, query.expiry)}"
 
 
 def _view(view: CreateView) -> str:

@@ -6,6 +6,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.core.codec.encoding import AS_EMITTED
+from ebbtide.core.expiry import BY_INTERVAL
 from ebbtide.sql import refusals
 from ebbtide.sql.output_options import OutputParser
 from ebbtide.sql.syntax import Drop, Emit, EntryKind, Explain, InsertInto, Query, Show, Statement
@@ -84,7 +85,8 @@ class StatementParser(OutputParser):
     def _query(self) -> Query:
         first = self._curr
         body = self.query()
-        emit, allowed, on_error, output = None, False, None, AS_EMITTED
+        emit, allowed, on_error = None, False, None
+        output, expiry = AS_EMITTED, BY_INTERVAL
         while True:
             if self.at("EMIT"):
                 emit = self._emit(emit)
@@ -93,10 +95,10 @@ class StatementParser(OutputParser):
             elif self.at("ON"):
                 on_error = self._on_error(on_error)
             elif self.at_output():
-                output = self.output(output)
+                output, expiry = self.output(output, expiry)
             else:
                 span = self.span(first, self._prev)
-                return Query(body, emit, allowed, on_error, output, span)
+                return Query(body, emit, allowed, on_error, output, expiry, span)
 
     def _emit(self, before: Emit | None) -> Emit:
         first = self._curr

@@ -20,6 +20,7 @@ from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.core.codec.encoding import OutputForm
 from ebbtide.core.declaration import Late
+from ebbtide.core.expiry import Expiry
 from ebbtide.core.types import Type
 from ebbtide.errors import Span
 
@@ -104,14 +105,15 @@ class EntryKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, how it is emitted, what fails it and how its changes are written; None leaves that
-    to the default."""
+    """A query, how it is emitted, what fails it, how its changes are written and how its rows
+    expire; None leaves that to the default."""
 
     body: exp.Expr
     emit: Emit | None
     allow_unbounded_state: bool
     on_error: OnError | None
     output: OutputForm
+    expiry: Expiry
     span: Span = field(compare=False, repr=False)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ebbtide.core.output_name import view_of
 from ebbtide.core.time import Instant
-from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord
+from ebbtide.store.record import Delay, OperatorCounts, SourceCounts, StepRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class StepMetrics:
     """A step: ``seconds`` are those of the clock on the wall, until it was committed.
 
     ``errors`` has, for each view in which expressions can fail, how many changes of what it leaves
-    out the step brought: rows that it left out, and rows that it no longer does.
+    out the step brought: rows that it left out, and rows that it no longer does.  ``delays`` has,
+    for each view, how late its changes appeared, in the time of the rows.
     """
 
     step: int
@@ -28,6 +29,7 @@ class StepMetrics:
     operators: Mapping[str, OperatorCounts]
     sources: Mapping[str, SourceCounts]
     errors: Mapping[str, int] = field(default_factory=dict)
+    delays: Mapping[str, Delay] = field(default_factory=dict)
 
 
 def metrics_of(record: StepRecord) -> StepMetrics:
@@ -38,5 +40,11 @@ def metrics_of(record: StepRecord) -> StepMetrics:
         if view_of(name) != name
     }
     return StepMetrics(
-        record.version, record.now, record.seconds, record.operators, record.sources, errors
+        record.version,
+        record.now,
+        record.seconds,
+        record.operators,
+        record.sources,
+        errors,
+        record.delays,
     )

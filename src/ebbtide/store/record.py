@@ -39,6 +39,7 @@ class OperatorCounts:
     ``rows_in`` and ``rows_out`` are net changes; ``rows_stored`` and ``bytes_stored`` are what its
     state is after the step; ``rows_expired`` are stored changes that were dropped because their
     time was over; ``seconds`` are those of all shards, ``seconds_max`` those of the slowest.
+    ``negatives_in`` and ``negatives_out`` are those of the rows that take something back.
     """
 
     rows_in: int
@@ -49,6 +50,30 @@ class OperatorCounts:
     bytes_written: int
     seconds: float = 0.0
     seconds_max: float = 0.0
+    negatives_in: int = 0
+    negatives_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """How late the changes of a view appeared: from their beginning to ``now`` of their step.
+
+    ``effects`` are the changes that have a beginning, ``total_us`` is the sum of their delays.
+    """
+
+    effects: int = 0
+    total_us: int = 0
+    longest_us: int = 0
+
+    @property
+    def mean_us(self) -> float:
+        """The average delay."""
+        return self.total_us / self.effects if self.effects else 0.0
+
+    def with_more(self, other: Delay) -> Delay:
+        """The delays of two sets of changes."""
+        longest = max(self.longest_us, other.longest_us)
+        return Delay(self.effects + other.effects, self.total_us + other.total_us, longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +98,8 @@ class StepRecord:
     ``nows`` has ``now`` of each view, ``output`` the files of each; ``kept`` says whether they stay
     in the archive.  ``positions`` are those of the hand-fed logs that the step has read up to, and
     ``places`` the last places of the rows of keyed sources.  ``clock`` is the latest reading of the
-    clock, of this step and all before it; None where none was ever taken.
+    clock, of this step and all before it; None where none was ever taken.  ``delays`` has how late
+    the changes of each view are.
     """
 
     version: int
@@ -88,6 +114,7 @@ class StepRecord:
     sources: Mapping[str, SourceCounts] = field(default_factory=dict)
     seconds: float = 0.0
     clock: Instant | None = None
+    delays: Mapping[str, Delay] = field(default_factory=dict)
 
     @property
     def now(self) -> Instant:
@@ -129,6 +156,7 @@ class StepRecord:
         known["came"] = {name: Came(**came) for name, came in known["came"].items()}
         known["operators"] = {n: OperatorCounts(**c) for n, c in known["operators"].items()}
         known["sources"] = {n: SourceCounts(**c) for n, c in known["sources"].items()}
+        known["delays"] = {n: Delay(**d) for n, d in known.get("delays", {}).items()}
         return StepRecord(**known)
 
 

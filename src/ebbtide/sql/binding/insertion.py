@@ -13,6 +13,7 @@ from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.relation import Alias, Map, Named, Relation, Stream, View
 from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.core.declaration import Declaration, Late
+from ebbtide.core.expiry import BY_INTERVAL
 from ebbtide.core.schema import Column
 from ebbtide.core.tree import find
 from ebbtide.core.types import NullType, StringType, Type
@@ -76,6 +77,12 @@ def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalo
             "insert-emit",
             "a stream is fed by the changes of a query, however these are written for sinks",
             hint=f"leave out{output_sql(query.output)}",
+        )
+    if query.expiry != BY_INTERVAL:
+        raise BindError(
+            "insert-emit",
+            "how rows expire is for the queries that read a stream to say",
+            hint=f"leave out{output_sql(AS_EMITTED, query.expiry)}",
         )
     if query.emit is not Emit.CHANGES:
         raise BindError(

@@ -1,0 +1,134 @@
+"""Messages: what tells an Expire behind it which rows have expired.
+
+Law: every row that came, and ends after the ``now`` of its step, is told of once ``now`` has come
+to its end: by a message for that instant, or by a flag at it or later.
+State: what will have to be told, by when.
+Emits: a message for each row that has expired, or, of the pairs of a join, for each row of a side
+that was the first of some pair to end (paper 2, section 6.1: its reference count is positive); a
+row with a reference count of 0 is told of by none.  With ``carried`` no message goes out for what
+ended by the last positive change of the step: that change carries the time, and one flag says so
+for all of them (section 7).
+Forgets: what it has told of.
+
+    pairs of a    |----------)            one message at the end of a, for both
+                     |-------)
+    step with a positive change at t      one flag t instead of all messages up to t
+
+Reference counts and the joined-tuples table of paper 2 are one thing here: how many pairs stand on
+a row is what its stored changes add up to, and a row of a table has no end to be counted at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ebbtide.core.time import INF, NEG_INF
+from ebbtide.kernels.kernel import Batch, Result, Schema, Times
+from ebbtide.kernels.operators.expire import expired, message_schema, waiting, waiting_layout
+from ebbtide.state.area import SweepArea
+from ebbtide.state.arrays import Ints, Mask
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, net, payload, row_types, where
+from ebbtide.state.columns import column, ints
+from ebbtide.state.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Where the sides of a pair are: the first ``left`` columns are one, the others the other.
+
+    The last column of each has the end of its row.
+    """
+
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Tells of rows that expire, or of rows of ``pairs``; ``keys`` choose the shard."""
+
+    keys: tuple[int, ...]
+    pairs: Pairs | None = None
+    carried: bool = False
+
+    def output(self, inputs: tuple[Schema, ...]) -> Schema:
+        """An instant, and whether it stands for all before it."""
+        return message_schema()
+
+    def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
+        """What is to be told: the keys, and of pairs the row of the side that ends first."""
+        given = inputs[0]
+        types = [given.field(key).type for key in self.keys]
+        if self.pairs is not None:
+            types += [pa.bool_(), *row_types(given)]
+        return (waiting_layout("untold", batch_schema(types), tuple(range(len(self.keys)))),)
+
+    def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
+        """What has expired, as far as nothing carries it."""
+        (changes,), (area,) = inputs, areas
+        told = self._instants(expired(area, times))
+        if self.carried and len(told):
+            told, flags = _carried(told, _last_positive(changes, times))
+        else:
+            flags = np.zeros(0, np.int64)
+        ends = ints(changes, TO)
+        rows = where(changes, (ends > times.now) & (ends < INF))
+        area = waiting(area, self._untold(rows), times)
+        return Result(_messages(told, flags), (area,))
+
+    def _instants(self, due: Batch) -> Ints:
+        """When something expires that has to be told: once for each row of a side, or for each."""
+        counted = net(due)
+        counts = ints(counted, DIFF)
+        times = 1 if self.pairs is not None else np.maximum(counts, 0)
+        found: Ints = np.repeat(ints(counted, TO), np.where(counts > 0, times, 0))
+        return np.sort(found)
+
+    def _untold(self, changes: Batch) -> Batch:
+        columns = [changes.column(key) for key in self.keys]
+        if self.pairs is not None:
+            columns += _first_to_end(changes, self.pairs.left)
+        ends = [changes.column(name) for name in (FROM, TO, DIFF)]
+        schema = batch_schema([values.type for values in columns])
+        return pa.Table.from_arrays([*columns, *ends], schema=schema)
+
+
+def _first_to_end(changes: Batch, left: int) -> list[Any]:
+    """Which side of each pair ends first, and its columns; the other's are NULL."""
+    every = payload(changes)
+    names = changes.schema.names
+    mine: Mask = ints(changes, names[left - 1]) <= ints(changes, names[len(every) - 1])
+    found = [pa.array(mine)]
+    for place in every:
+        values = column(changes, place)
+        shown = pa.array(mine if place < left else ~mine)
+        found.append(pc.if_else(shown, values, pa.nulls(len(values), values.type)))
+    return found
+
+
+def _last_positive(changes: Batch, times: Times) -> int:
+    """The time that positive changes carry."""
+    starts = ints(changes, FROM)
+    carries = (ints(changes, DIFF) > 0) & (starts <= times.now)
+    return int(starts[carries].max(initial=NEG_INF))
+
+
+def _carried(told: Ints, upto: int) -> tuple[Ints, Ints]:
+    """What is left to be told, and the flag that stands for the rest."""
+    purged = told <= upto
+    flags = np.array([upto] if purged.any() else [], np.int64)
+    return told[~purged], flags
+
+
+def _messages(told: Ints, flags: Ints) -> Batch:
+    at = np.concatenate([told, flags])
+    flagged = np.concatenate([np.zeros(len(told), np.bool_), np.ones(len(flags), np.bool_)])
+    ones = np.ones(len(at), np.int64)
+    ends = [np.full(len(at), end, np.int64) for end in (NEG_INF, INF)]
+    return pa.Table.from_arrays(
+        [pa.array(values) for values in (at, flagged, *ends, ones)], schema=message_schema()
+    )
