@@ -172,7 +172,8 @@ def _bound(block: Block, catalog: Catalog) -> Catalog:
         if isinstance(bound, Declared):
             catalog = bound.catalog
         for query in _queries([bound]):
-            check(prepared(query.plan, query.on_error).plan, query.emit, query.allow_unbounded)
+            runs = prepared(query.plan, query.on_error).plan
+            check(runs, query.emit, query.allow_unbounded, expiry=query.expiry)
             if block.error is not None:
                 # What only data can show: there are none but those that the query itself has.
                 list(evaluate(query.plan, {}, instant(0), query.on_error))

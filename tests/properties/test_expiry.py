@@ -8,14 +8,15 @@ into random steps, in several shards, with and without collection: under `negati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from tempfile import TemporaryDirectory
 
-from hypothesis import assume, event, given, settings
+from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 from tests.histories import (
+    Fed,
     History,
     Oracle,
     accepted,
@@ -27,7 +28,7 @@ from tests.histories import (
 from tests.in_process import InProcess
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
@@ -37,6 +38,7 @@ from ebbtide.analysis.expiry import check_expiry, sees_expiry
 from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
+from ebbtide.core.declaration import Declaration
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.time import INF, Instant
 from ebbtide.errors import EvaluationError, UnsupportedError
@@ -47,8 +49,16 @@ from ebbtide.store.record import OperatorCounts
 from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED
 from strategies.plans import plans
+from strategies.timed import timed_plans
 
 _CASES = {"quick": 20, "ci": 100, "long": 3000}[Config.from_environment().profile]
+
+SNAPSHOTS = st.one_of(
+    plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),
+    timed_plans(PROMISED).filter(lambda plan: kind(plan) is Kind.SNAPSHOT),
+)
+# Shrinking a history takes longer than reading it.
+PHASES = (Phase.explicit, Phase.generate)
 
 SENDING = [
     Expiry(strategy, messages)
@@ -64,6 +74,17 @@ def lowered(plan: Relation, expiry: Expiry) -> Lowered:
     for root in (analysis.root, *analysis.watched):
         check_expiry(root, expiry, Emit.CHANGES, allow_unbounded=True)
     return lower({"q": analysis})
+
+
+def with_pauses(seed: int, declarations: Sequence[Declaration], steps: int) -> History:
+    """A history in which, behind each step, time passes and nothing or little comes."""
+    random, found = Random(seed), []
+    for number, fed in enumerate(history(random, declarations, steps, counts=(0, 1, 2))):
+        found.append(fed)
+        passed = 2 * number + random.randint(0, 6)
+        some = [d.name for d in declarations if d.promises and random.random() < 0.7]
+        found.append({name: Fed((), passed) for name in some})
+    return found
 
 
 def judged(
@@ -95,9 +116,9 @@ def judged(
     return output
 
 
-@settings(max_examples=_CASES, deadline=None)
+@settings(max_examples=_CASES, deadline=None, phases=PHASES)
 @given(
-    plan=plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),
+    plan=SNAPSHOTS,
     expiry=st.sampled_from(SENDING),
     seed=st.integers(0, 2**32),
     steps=st.integers(1, 5),
@@ -114,16 +135,16 @@ def test_expiries_that_travel_as_rows_change_no_answer(
     collects: bool,
     cuts: tuple[int, ...],
 ) -> None:
-    every = history(Random(seed), declarations_of(plan), steps)
+    every = with_pauses(seed, declarations_of(plan), steps)
     try:
         judged(plan, expiry, every, shards, collects, cuts)
     except (UnsupportedError, EvaluationError) as error:
         event(error.code)
 
 
-@settings(max_examples=_CASES // 2, deadline=None)
+@settings(max_examples=_CASES // 2, deadline=None, phases=PHASES)
 @given(
-    plan=plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),
+    plan=SNAPSHOTS,
     expiry=st.sampled_from(SENDING),
     seed=st.integers(0, 2**32),
     ends=st.sets(st.integers(1, 4)),
@@ -133,7 +154,7 @@ def test_snapshots_are_those_of_the_default_however_the_history_is_cut(
     plan: Relation, expiry: Expiry, seed: int, ends: set[int], shards: list[int]
 ) -> None:
     declarations = declarations_of(plan)
-    every = without_refused(history(Random(seed), declarations, 5), declarations)
+    every = without_refused(with_pauses(seed, declarations, 3), declarations)
     fewer = cut(every, ends)
     # A late deletion reaches what is not forgotten yet, and that depends on the cut.
     assume(accepted(declarations, fewer) == accepted(declarations, every))
@@ -194,9 +215,9 @@ class Delayed:
 INPUT = Expiry(Strategy.INPUT)
 
 
-@settings(max_examples=_CASES, deadline=None)
+@settings(max_examples=_CASES, deadline=None, phases=PHASES)
 @given(
-    plan=plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),
+    plan=SNAPSHOTS,
     seed=st.integers(0, 2**32),
     steps=st.integers(1, 6),
     collects=st.booleans(),
@@ -205,7 +226,7 @@ def test_under_input_answers_are_late_by_as_much_as_input_is(
     plan: Relation, seed: int, steps: int, collects: bool
 ) -> None:
     runs = prepared(plan, OnError.FAIL).plan
-    every = history(Random(seed), declarations_of(plan), steps, counts=(0, 0, 1, 2))
+    every = with_pauses(seed, declarations_of(plan), steps)
     analysis = analyse(runs, expiry=INPUT)
     expected, oracle = Delayed(analysis.root), Oracle.of(declarations_of(plan))
     output: tuple[Change, ...] = ()

@@ -24,7 +24,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, BOOLEAN
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.operators.expire import Expire
-from ebbtide.kernels.operators.messages import Messages, Pairs
+from ebbtide.kernels.operators.messages import Messages, PairSides
 from ebbtide.state.segment import ENDS
 
 MESSAGE = Schema((Column("c0", BIGINT), Column("c1", BOOLEAN)))
@@ -111,7 +111,7 @@ def join_messages(
     """Messages for the pairs of a join, and the edge of the pairs."""
     places = tuple(held[0] for held in pairs.keys)
     schema = pairs.pipe.schema
-    kernel = Messages(places, Pairs(pairs.left), carried)
+    kernel = Messages(places, PairSides(pairs.left), carried)
     keys = tuple(Ref(schema[place]) for place in places)
     producer = FromOperator(pairs.operator)
     return Operator(name, kernel, (schema,), MESSAGE), PlanEdge(

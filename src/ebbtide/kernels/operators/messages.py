@@ -3,11 +3,11 @@
 Law: every row that came, and ends after the ``now`` of its step, is told of once ``now`` has come
 to its end: by a message for that instant, or by a flag at it or later.
 State: what will have to be told, by when.
-Emits: a message for each row that has expired, or, of the pairs of a join, for each row of a side
-that was the first of some pair to end (paper 2, section 6.1: its reference count is positive); a
-row with a reference count of 0 is told of by none.  With ``carried`` no message goes out for what
-ended by the last positive change of the step: that change carries the time, and one flag says so
-for all of them (section 7).
+Emits: a message for each row that has expired (equal ones travel as one), or, of the pairs of a
+join, for each row of a side that was the first of some pair to end (paper 2, section 6.1: its
+reference count is positive); a row with a reference count of 0 is told of by none.  With
+``carried`` no message goes out for what ended by the last positive change of the step: that change
+carries the time, and one flag says so for all of them (section 7).
 Forgets: what it has told of.
 
     pairs of a    |----------)            one message at the end of a, for both
@@ -32,13 +32,23 @@ from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.kernels.operators.expire import expired, message_schema, waiting, waiting_layout
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Ints, Mask
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, net, payload, row_types, where
+from ebbtide.state.batch import (
+    DIFF,
+    FROM,
+    TO,
+    batch_schema,
+    key_hash,
+    net,
+    payload,
+    row_types,
+    where,
+)
 from ebbtide.state.columns import column, ints
 from ebbtide.state.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class PairSides:
     """Where the sides of a pair are: the first ``left`` columns are one, the others the other.
 
     The last column of each has the end of its row.
@@ -52,7 +62,7 @@ class Messages:
     """Tells of rows that expire, or of rows of ``pairs``; ``keys`` choose the shard."""
 
     keys: tuple[int, ...]
-    pairs: Pairs | None = None
+    pairs: PairSides | None = None
     carried: bool = False
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
@@ -60,11 +70,10 @@ class Messages:
         return message_schema()
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
-        """What is to be told: the keys, and of pairs the row of the side that ends first."""
+        """What is to be told: the keys, and a hash of the row, or the side that ends first."""
         given = inputs[0]
         types = [given.field(key).type for key in self.keys]
-        if self.pairs is not None:
-            types += [pa.bool_(), *row_types(given)]
+        types += [pa.int64()] if self.pairs is None else [pa.bool_(), *row_types(given)]
         return (waiting_layout("untold", batch_schema(types), tuple(range(len(self.keys)))),)
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
@@ -81,16 +90,15 @@ class Messages:
         return Result(_messages(told, flags), (area,))
 
     def _instants(self, due: Batch) -> Ints:
-        """When something expires that has to be told: once for each row of a side, or for each."""
+        """When something expires that has to be told: once for rows that are equal."""
         counted = net(due)
-        counts = ints(counted, DIFF)
-        times = 1 if self.pairs is not None else np.maximum(counts, 0)
-        found: Ints = np.repeat(ints(counted, TO), np.where(counts > 0, times, 0))
-        return np.sort(found)
+        return np.sort(ints(where(counted, ints(counted, DIFF) > 0), TO))
 
     def _untold(self, changes: Batch) -> Batch:
         columns = [changes.column(key) for key in self.keys]
-        if self.pairs is not None:
+        if self.pairs is None:
+            columns.append(pa.array(key_hash(changes, payload(changes)).view(np.int64)))
+        else:
             columns += _first_to_end(changes, self.pairs.left)
         ends = [changes.column(name) for name in (FROM, TO, DIFF)]
         schema = batch_schema([values.type for values in columns])
@@ -127,8 +135,9 @@ def _carried(told: Ints, upto: int) -> tuple[Ints, Ints]:
 def _messages(told: Ints, flags: Ints) -> Batch:
     at = np.concatenate([told, flags])
     flagged = np.concatenate([np.zeros(len(told), np.bool_), np.ones(len(flags), np.bool_)])
-    ones = np.ones(len(at), np.int64)
+    # A message stands for negatives; a flag travels with a positive change.
+    signs = np.where(flagged, 1, -1)
     ends = [np.full(len(at), end, np.int64) for end in (NEG_INF, INF)]
     return pa.Table.from_arrays(
-        [pa.array(values) for values in (at, flagged, *ends, ones)], schema=message_schema()
+        [pa.array(values) for values in (at, flagged, *ends, signs)], schema=message_schema()
     )
