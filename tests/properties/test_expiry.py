@@ -27,11 +27,13 @@ from tests.histories import (
 )
 from tests.in_process import InProcess
 
+from ebbtide.algebra import Aggregate, AggregateCall, Alias, Comparison, Join, Named, NamedCall
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.window import Range, Window
 from ebbtide.analysis import analyse
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.expiry import check_expiry, sees_expiry
@@ -57,6 +59,7 @@ SNAPSHOTS = st.one_of(
     plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),
     timed_plans(PROMISED).filter(lambda plan: kind(plan) is Kind.SNAPSHOT),
 )
+CALL = AggregateCall("COUNT")
 # Shrinking a history takes longer than reading it.
 PHASES = (Phase.explicit, Phase.generate)
 
@@ -65,6 +68,7 @@ SENDING = [
     for strategy in (Strategy.NEGATIVE, Strategy.PIGGYBACK)
     for messages in (False, True)
 ]
+SENDING += [Expiry(compression=False), Expiry(Strategy.NEGATIVE, compression=False)]
 
 
 def lowered(plan: Relation, expiry: Expiry) -> Lowered:
@@ -165,6 +169,20 @@ def test_snapshots_are_those_of_the_default_however_the_history_is_cut(
         assert_snapshot_equal(other, until(one, now), now)
     except (UnsupportedError, EvaluationError) as error:
         event(error.code)
+
+
+def test_negatives_come_for_rows_whose_times_have_long_passed() -> None:
+    """Groups and pairs by time are done with when it has passed, but for the end of their rows."""
+    bids, clicks = (
+        Alias(Window(source, Range(6), "at"), name)
+        for source, name in zip(PROMISED[:2], "lr", strict=True)
+    )
+    groups = Aggregate(bids, (Named("t", bids.ref("at")),), (NamedCall("n", CALL),))
+    pairs = Join(bids, clicks, Comparison("=", bids.ref("l.at"), clicks.ref("r.at")))
+    for plan in (groups, pairs, Aggregate(pairs, (), (NamedCall("n", CALL),))):
+        for expiry in SENDING:
+            for seed in range(3):
+                judged(plan, expiry, with_pauses(seed, declarations_of(plan), 5), 2)
 
 
 # --- input: the law at the last step that brought something ----------------------------------

@@ -19,7 +19,7 @@ from ebbtide.algebra.window import Always, Unbounded, Window
 from ebbtide.analysis import advice
 from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.keep_rules import ByTime
-from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
+from ebbtide.core.expiry import Expiry, Strategy
 from ebbtide.errors import QueryError, TemporalError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def above_delayed(node: Node) -> bool:
 
 def check_expiry(root: Node, expiry: Expiry, emit: Emit, allow_unbounded: bool) -> None:
     """Refuses a query that cannot run under a strategy."""
-    if expiry == BY_INTERVAL:
+    if expiry.strategy is Strategy.INTERVAL:
         return
     if emit is not Emit.CHANGES:
         raise QueryError(

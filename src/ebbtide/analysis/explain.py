@@ -99,6 +99,7 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
             "expiry": {
                 "strategy": analysis.expiry.strategy.value,
                 "join_message": analysis.expiry.join_message,
+                "compression": analysis.expiry.compression,
                 "text": str(analysis.expiry),
             },
             "verdict": {
@@ -232,7 +233,7 @@ def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
     for waiting in verdict["waiting"]:
         yield _line("waits", f"{waiting['text']}: {waiting['hint']}")
     yield _line("key", _key_text(document["key"]))
-    if document["expiry"]["strategy"] != BY_INTERVAL.strategy.value:
+    if document["expiry"]["text"] != str(BY_INTERVAL):
         yield _line("expiry", document["expiry"]["text"])
 
 

@@ -461,7 +461,9 @@ class _Lowering:
     def _under_expiry(
         self, node: Node, made: Operator, below: Sequence[Sequence[_Taken]]
     ) -> Operator:
-        """An operator under the strategy of its view: what it keeps, and when it runs."""
+        """An operator under the strategy of its view: what it keeps, sends, and when it runs."""
+        if not self.expiry.compression and sees_expiry(node):
+            made = replace(made, compresses=False)
         if self.expiry.strategy is Strategy.INPUT:
             if above_delayed(node):
                 made = replace(made, rules=tuple(KEEP_ALL for _ in made.rules), emitted=KEEP_ALL)

@@ -109,6 +109,8 @@ class Operator:
     begun: Value = NEVER
     facts: bool = False
     by_instant: bool = False
+    compresses: bool = True
+    """Whether only what is left of a step travels on, of all that it would say row by row."""
 
     def times(
         self,

@@ -10,6 +10,10 @@ the snapshots are the same at every ``now``.
 
 With ``join_message`` a join passes on its rows with their ends, and says once, for all rows that
 stand on an expired one, that they have expired.
+
+Inside of a step an operator says only what is left of all that it says: a row that it takes back in
+the same step has never been there, or ends earlier (stream compression: paper 1, section 3.3).
+Without ``compression`` everything travels that it would say row by row.
 """
 
 from __future__ import annotations
@@ -49,10 +53,11 @@ def strategy_of(word: str) -> Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """A strategy, and whether joins send messages."""
+    """A strategy, whether joins send messages, and whether what a step says is compressed."""
 
     strategy: Strategy = Strategy.INTERVAL
     join_message: bool = False
+    compression: bool = True
 
     def __post_init__(self) -> None:
         if self.join_message and not self.strategy.sends:
@@ -63,14 +68,26 @@ class Expiry:
                 hint="expiry = 'negative', join_message = TRUE",
             )
 
+        if self.strategy is Strategy.INPUT and not self.compression:
+            raise QueryError(
+                "expiry-compression",
+                "under expiry input an operator says what is left when input comes, and no more",
+                hint="leave out compression = FALSE",
+            )
+
     @property
     def options(self) -> tuple[str, ...]:
         """What differs from the default, as options of WITH."""
-        chosen = () if self == BY_INTERVAL else (f"expiry = '{self.strategy.value}'",)
-        return (*chosen, *(("join_message = TRUE",) if self.join_message else ()))
+        default = self.strategy is Strategy.INTERVAL
+        return (
+            *(() if default else (f"expiry = '{self.strategy.value}'",)),
+            *(("join_message = TRUE",) if self.join_message else ()),
+            *(() if self.compression else ("compression = FALSE",)),
+        )
 
     def __str__(self) -> str:
-        return f"{self.strategy.value}{', with join messages' if self.join_message else ''}"
+        messages = ", with join messages" if self.join_message else ""
+        return f"{self.strategy.value}{messages}{'' if self.compression else ', uncompressed'}"
 
 
 BY_INTERVAL = Expiry()

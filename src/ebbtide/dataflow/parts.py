@@ -53,6 +53,23 @@ def stepped(
     return Result(concat([*tight, net(concat(loose, schema))], schema), areas)
 
 
+def stepped_singly(
+    kernel: Kernel, inputs: tuple[Any, ...], areas: tuple[SweepArea, ...], times: Times
+) -> Result:
+    """A step of a snapshot operator, in a part for each instant at which rows begin.
+
+    All that it says in between is said, though the next part may take it back.
+    """
+    starts = np.unique(np.concatenate([ints(table, FROM) for table in inputs]))
+    inside = starts[(starts > times.before) & (starts < times.now)]
+    said = []
+    for part, until, _ in _parts(inputs, inside.tolist(), times):
+        result = kernel.step(part, areas, until)
+        areas = result.areas
+        said.append(result.changes)
+    return Result(concat(said, result.changes.schema), areas)
+
+
 def _cuts(inputs: tuple[Any, ...], times: Times) -> list[Instant]:
     """The instants between ``before`` and ``now`` that part the rows evenly."""
     count = sum(table.num_rows for table in inputs) // LARGE

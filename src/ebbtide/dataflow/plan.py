@@ -117,7 +117,8 @@ class Dataflow:
         inputs = tuple(
             self._input(number, index, schema) for index, schema in enumerate(operator.inputs)
         )
-        job = Job(operator.name, kernel, moment.times[number], operator.by_instant)
+        single = not operator.compresses
+        job = Job(operator.name, kernel, moment.times[number], operator.by_instant, single)
         return TaskOperator(number, job, inputs)
 
     def _emission(self, output: int, stage: int, name: str, moment: StepTimes) -> Emission:
@@ -155,6 +156,8 @@ class Dataflow:
 
     def _is_permuted(self, feed: Feed) -> bool:
         if not isinstance(feed.origin, FromOperator) or feed.pipe is None:
+            return False
+        if not self.lowered.physical.operators[feed.origin.operator].compresses:
             return False
         given = self._given(feed)
         columns = [column for column in feed.pipe.columns if isinstance(column, Ref)]

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
-from ebbtide.dataflow.parts import stepped
+from ebbtide.dataflow.parts import stepped, stepped_singly
 from ebbtide.dataflow.timings import Timings
 from ebbtide.kernels.kernel import Kernel, Result, Times
 from ebbtide.state.area import SweepArea
@@ -40,13 +40,15 @@ class StatePlace:
 class Job:
     """The part of an operator in a step: its kernel and its frontiers.
 
-    A job ``by_instant`` may be cut in time (see `parts`).
+    A job ``by_instant`` may be cut in time (see `parts`); one that is ``uncompressed`` is cut
+    wherever something comes, and says all of it.
     """
 
     name: str
     kernel: Kernel
     times: Times
     by_instant: bool = False
+    uncompressed: bool = False
 
 
 @contextmanager
@@ -119,6 +121,8 @@ class OpenOperator:
         with at_work(self.job.name):
             kernel = self.job.kernel
             run = partial(stepped, kernel) if self.job.by_instant else kernel.step
+            if self.job.uncompressed:
+                run = partial(stepped_singly, kernel)
             result: Result = run(inputs, self.areas, times)
         self.seconds += perf_counter() - began
         self.areas = result.areas

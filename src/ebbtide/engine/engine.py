@@ -241,13 +241,15 @@ class Engine:
         on_error: str | None = None,
         expiry: str | None = None,
         join_message: bool = False,
+        compression: bool = True,
     ) -> Query:
         """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs.
 
         Rows on which an expression fails are left out, and shown by ``errors`` of the query, unless
         ``on_error`` is "fail": then the step fails.  ``expiry`` is how operators learn that rows
         have expired: "interval", "negative", "input" or "piggyback"; with ``join_message`` joins
-        say it once for all their rows.
+        say it once for all their rows.  Without ``compression`` operators send on all that they say
+        in a step, and not only what is left of it.
 
         With ``replace`` a query of that name makes room: its run is stopped, and if it was another
         query, what it has stored is moved to ``replaced`` in the location when this one starts.
@@ -258,8 +260,9 @@ class Engine:
             typed("name", name, str, 'name="totals"')
         if on_error is not None:
             text = f"{text.rstrip().removesuffix(';')} ON ERROR {_on_error(on_error).value}"
-        if expiry is not None or join_message:
-            text = f"{text.rstrip().removesuffix(';')}{_expiry(expiry, join_message)}"
+        if expiry is not None or join_message or not compression:
+            clause = _expiry(expiry, join_message, compression)
+            text = f"{text.rstrip().removesuffix(';')}{clause}"
         statements = parse(text, self.limits.statement)
         if len(statements) != 1:
             parse_query(text)  # says what is wrong, and where
@@ -520,11 +523,12 @@ def _known_transport(name: str) -> str:
     return name
 
 
-def _expiry(word: str | None, join_message: bool) -> str:
+def _expiry(word: str | None, join_message: bool, compression: bool) -> str:
     """The clause that says how rows expire."""
     named = typed("expiry", word or "interval", str, 'expiry="negative"')
     messages = typed("join_message", join_message, bool, "join_message=True")
-    return output_sql(AS_EMITTED, Expiry(strategy_of(named), messages))
+    compressed = typed("compression", compression, bool, "compression=False")
+    return output_sql(AS_EMITTED, Expiry(strategy_of(named), messages, compressed))
 
 
 def _on_error(word: str) -> OnError:

@@ -2,7 +2,7 @@
 
 output  ::=  [ WITH ( option, ... ) ] [ SPLIT EVERY duration ]
 option  ::=  encoding = 'word'  |  key = ( names )  |  coalesce = TRUE | FALSE
-          |  expiry = 'word'  |  join_message = TRUE | FALSE
+          |  expiry = 'word'  |  join_message = TRUE | FALSE  |  compression = TRUE | FALSE
 """
 
 from __future__ import annotations
@@ -91,5 +91,6 @@ _OPTIONS: dict[str, Callable[[OutputParser], Any]] = {
     "COALESCE": OutputParser._truth,
     "EXPIRY": OutputParser._strategy,
     "JOIN_MESSAGE": OutputParser._truth,
+    "COMPRESSION": OutputParser._truth,
 }
-_OF_EXPIRY = ("expiry", "join_message")
+_OF_EXPIRY = ("expiry", "join_message", "compression")

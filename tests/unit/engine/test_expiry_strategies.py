@@ -37,6 +37,7 @@ def engine(tmp_path: Path) -> Engine:
         (" WITH (expiry = 'interval')", BY_INTERVAL),
         (" WITH (expiry = 'Negative')", Expiry(Strategy.NEGATIVE)),
         (" WITH (expiry = 'input')", Expiry(Strategy.INPUT)),
+        (" WITH (compression = FALSE)", Expiry(compression=False)),
         (
             " WITH (encoding = 'positive-negative', join_message = TRUE, expiry = 'piggyback')",
             Expiry(Strategy.PIGGYBACK, True),
@@ -79,6 +80,7 @@ def test_explain_shows_it(engine: Engine) -> None:
         (f"{COUNTS} WITH (expiry = 'soon')", "unknown-expiry"),
         (f"{COUNTS} WITH (join_message = TRUE)", "no-messages"),
         (f"{COUNTS} WITH (expiry = 'input', join_message = TRUE)", "no-messages"),
+        (f"{COUNTS} WITH (expiry = 'input', compression = FALSE)", "expiry-compression"),
         (f"{COUNTS} EMIT FINAL WITH (expiry = 'negative')", "expiry-final"),
         (
             "SELECT * FROM ISTREAM(SELECT item FROM bids [NOW]) WITH (expiry = 'negative')",
@@ -113,6 +115,26 @@ def test_another_strategy_does_not_go_on_with_the_state_of_one(tmp_path: Path) -
         else:
             with pytest.raises(EbbtideError):
                 query.start()
+
+
+def rows_sent(path: Path, *, compression: bool) -> tuple[int, list[tuple[int, ...]]]:
+    engine = Engine(path, transport="local", shards=2)
+    engine.execute(BIDS)
+    query = engine.query(COUNTS, "q", compression=compression)
+    run = query.start()
+    for first in (0, 4):
+        engine.feed("bids", [(t % 2, 1, t * 1_000_000) for t in range(first, first + 4)])
+        engine.step()
+    engine.stop()
+    sent = sum(step.operators["q.aggregate@0"].rows_out for step in run.metrics())
+    return sent, sorted(query.view.snapshot())
+
+
+def test_compression_spares_rows_and_changes_no_answer(tmp_path: Path) -> None:
+    packed, answer = rows_sent(tmp_path / "packed", compression=True)
+    every, same = rows_sent(tmp_path / "every", compression=False)
+    assert answer == same == [(0, 2), (1, 3)]
+    assert packed < every
 
 
 def test_shards_cannot_be_cut_anew_under_input(engine: Engine, tmp_path: Path) -> None:
