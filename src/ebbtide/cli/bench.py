@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 
 @click.command("bench")
-@click.argument("suite", type=click.Choice(["all", "nexmark"]), default="all")
+@click.argument("suite", type=click.Choice(["all", "nexmark", "nile", "streamapas"]), default="all")
 @click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
 @click.option("--queries", metavar="NUMBERS", help="Only these of Nexmark's, such as 0,5,18.")
 @click.option("--repeats", default=3, show_default=True, help="Runs; their median counts.")
 @click.option("--flink", metavar="PYTHON", help="The Python of an environment that has PyFlink.")
+@click.option(
+    "--window", default=10, show_default=True, help="Seconds of a window in the papers' suites."
+)
+@click.option("--transport", default="local", show_default=True, help="Where those run.")
+@click.option("--plots", metavar="DIR", help="Draw their figures into this directory.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the figures to this file, too.")
 def command(
     suite: str,
@@ -26,13 +31,22 @@ def command(
     queries: str | None,
     repeats: int,
     flink: str | None,
+    window: int,
+    transport: str,
+    plots: str | None,
     json_path: str | None,
 ) -> None:
     """Measure Ebbtide beside Spark alone, and beside Flink where it is installed.
 
     SUITE is all that README's table has, or "nexmark": the 23 queries of that benchmark. Every
     answer is checked before a figure is taken. With two million rows it takes minutes.
+
+    "nile" and "streamapas" are the experiments of papers 2 and 1: what expiry strategies and
+    compression send, and how late answers are.
     """
+    if suite in ("nile", "streamapas"):
+        _paper(suite, window, transport, plots, json_path)
+        return
     from ebbtide.bench.figures import as_json, as_table
     from ebbtide.spark.session import start_spark
 
@@ -49,6 +63,29 @@ def command(
     if json_path is not None:
         Path(json_path).write_text(text + "\n", encoding="utf-8")
     click.echo(as_table(text))
+
+
+def _paper(
+    suite: str, window: int, transport: str, plots: str | None, json_path: str | None
+) -> None:
+    """An experiment of a paper: a table, and if asked for its figures and all samples."""
+    from ebbtide.bench import nile, streamapas
+    from ebbtide.bench.sampled import as_json, as_table, draw
+
+    if window < 1:
+        raise click.BadParameter("a window has at least a second", param_hint="--window")
+    setting = nile.Setting(window_s=window, seconds=2 * window, transport=transport)
+    if suite == "nile":
+        samples, charts = list(nile.measured(setting, _say)), nile.CHARTS
+    else:
+        samples, charts = list(streamapas.measured(transport, _say)), streamapas.CHARTS
+    if plots is not None:
+        for path in draw(samples, charts, Path(plots)):
+            _say(f"drew {path}")
+    if json_path is not None:
+        about = {"suite": suite, "window_s": window, "transport": transport}
+        Path(json_path).write_text(as_json(samples, about) + "\n", encoding="utf-8")
+    click.echo(as_table(samples))
 
 
 def _everything(
