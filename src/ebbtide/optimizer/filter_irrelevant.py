@@ -190,8 +190,8 @@ def _conditions(relation: Relation) -> Terms:
             pairs = zip(relation.input.schema, relation.schema, strict=True)
             return _renamed(relation.input, {a.identity: Ref(b) for a, b in pairs})
         case Map():
-            named = [n for n in relation.columns if isinstance(n.expression, Ref)]
-            refs = {n.expression.column.identity: Ref(n.column) for n in named}
+            pairs = ((n.expression, Ref(n.column)) for n in relation.columns)
+            refs = {a.column.identity: b for a, b in pairs if isinstance(a, Ref)}
             return _renamed(relation.input, refs)
         case _:
             return ()
