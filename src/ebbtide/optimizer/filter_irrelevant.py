@@ -49,6 +49,9 @@ from ebbtide.core.types import INTERVAL, TIMESTAMP, DoubleType
 
 Meeting: TypeAlias = Join | SemiJoin | AntiJoin | OuterJoin
 Terms: TypeAlias = tuple[Expression, ...]
+Identity: TypeAlias = tuple[str | None, str]
+Names: TypeAlias = dict[Identity, Ref]
+"""Columns by those that they stand for."""
 
 
 def filter_irrelevant(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation:
@@ -125,7 +128,7 @@ class _Side:
             if refs and all(identity in equal for identity in refs):
                 yield rewrite(term, partial(_exchanged, equal))
 
-    def _equalities(self) -> Iterator[tuple[object, Ref]]:
+    def _equalities(self) -> Iterator[tuple[Identity, Ref]]:
         for term in conjuncts(self.predicate):
             match sides_of(term, self.mine.schema, self.other.schema):
                 case (Ref() as one, Ref() as another) if _is_exact(one, another):
@@ -190,14 +193,14 @@ def _conditions(relation: Relation) -> Terms:
             pairs = zip(relation.input.schema, relation.schema, strict=True)
             return _renamed(relation.input, {a.identity: Ref(b) for a, b in pairs})
         case Map():
-            pairs = ((n.expression, Ref(n.column)) for n in relation.columns)
-            refs = {a.column.identity: b for a, b in pairs if isinstance(a, Ref)}
+            named = ((n.expression, Ref(n.column)) for n in relation.columns)
+            refs = {a.column.identity: b for a, b in named if isinstance(a, Ref)}
             return _renamed(relation.input, refs)
         case _:
             return ()
 
 
-def _renamed(relation: Relation, names: dict[object, Ref]) -> Terms:
+def _renamed(relation: Relation, names: Names) -> Terms:
     """Conditions of a relation under other names, as far as their columns have some."""
     return tuple(
         rewrite(term, partial(_exchanged, names))
@@ -206,7 +209,7 @@ def _renamed(relation: Relation, names: dict[object, Ref]) -> Terms:
     )
 
 
-def _exchanged(names: dict[object, Ref], part: Expression) -> Expression:
+def _exchanged(names: Names, part: Expression) -> Expression:
     return names.get(part.column.identity, part) if isinstance(part, Ref) else part
 
 
