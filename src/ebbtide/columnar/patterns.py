@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ebbtide.algebra.plain_patterns import CLASS, plain_groups
 from ebbtide.columnar.arrays import constant_of, each, is_scalar, present
 from ebbtide.columnar.regex import compiled, expanded
 from ebbtide.columnar.signature import Context, Implementation, bad_argument, by_value
@@ -90,26 +91,14 @@ def _form(pattern: str, escape: str) -> re.Pattern[str]:
     return re.compile(_expression(_parts(pattern, escape)), re.DOTALL)
 
 
-_PLAIN_CLASS = r"\[\^?[A-Za-z0-9_=/:;,@%#!~ '\"<>&-]+\]"
-_PLAIN = re.compile(rf"(?:{_PLAIN_CLASS}[*+?]?|[A-Za-z0-9_=/:;,@%#!~ '\"<>&-][*+?]?|[\^|()])*")
-
-
 @lru_cache(maxsize=1000)
 def _named_groups(pattern: str) -> tuple[str, int] | None:
-    """A pattern with names for its groups, and how many there are; None if it is not plain.
-
-    Plain are letters, marks, simple classes, alternatives, groups and ``^``, with quantifiers that
-    stand behind neither a group nor each other.
-    """
-    quantified = re.search(r"\)[*+?]|[*+?][*+?]", pattern)
-    if quantified or "&&" in pattern or not _PLAIN.fullmatch(pattern):
-        return None
-    try:
-        groups = re.compile(pattern).groups
-    except re.error:
+    """A plain pattern with names for its groups, and how many there are."""
+    groups = plain_groups(pattern)
+    if groups is None:
         return None
     number = count(1)
-    named = re.sub(rf"{_PLAIN_CLASS}|\(", lambda m: _group(m[0], number), pattern)
+    named = re.sub(rf"{CLASS.pattern}|\(", lambda m: _group(m[0], number), pattern)
     return f"(?P<g0>{named})", groups
 
 

@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysed import World
+from ebbtide.algebra.failing import can_fail
+from ebbtide.algebra.relation import Map
 from ebbtide.columnar.patterns import _extract, _extracts, _named_groups
 from ebbtide.columnar.signature import Context
 from ebbtide.columnar.text import _split_part, _split_parts
@@ -48,3 +51,23 @@ def test_other_patterns_are_left_to_others(pattern: str) -> None:
 
 def test_the_pattern_of_nexmark_is_plain() -> None:
     assert _named_groups("(&|^)channel_id=([^&]*)") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("SPLIT_PART(url, '/', 4)", False),
+        ("SPLIT_PART(url, '/', 0)", True),
+        ("SPLIT_PART(url, '/', n)", True),
+        ("REGEXP_EXTRACT(url, '(&|^)id=([^&]*)', 2)", False),
+        ("REGEXP_EXTRACT(url, '(&|^)id=([^&]*)', 3)", True),
+        ("REGEXP_EXTRACT(url, 'id', 0)", False),
+        ("REGEXP_EXTRACT(url, 'id.*', 0)", True),
+        ("REGEXP_EXTRACT(url, url, 0)", True),
+    ],
+)
+def test_what_can_fail(text: str, fails: bool) -> None:
+    world = World("CREATE STREAM s (url STRING, n INT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    plan = world.bound(f"SELECT {text} AS x FROM s").plan
+    assert isinstance(plan, Map)
+    assert can_fail(plan.columns[0].expression) is fails
