@@ -111,7 +111,7 @@ class FileReader(ABC):
 
 def is_whole_file(batch: Any) -> bool:
     """Whether a batch stands for a file that could not be read, or not to its end."""
-    return batch.schema.metadata == _WHOLE_FILE
+    return bool(batch.schema.metadata == _WHOLE_FILE)
 
 
 def told_of_file(text: str) -> tuple[str, int, str] | None:
