@@ -22,6 +22,7 @@ OPEN = {
     "ebbtide.plan_text.plan_sql.plan_sql": _PRINTED,
     "ebbtide.plan_text.plan_sql._set_operation": "most operators are no set operation",
     "ebbtide.plan_text.plan_sql._select": _PRINTED,
+    "ebbtide.plan_text.block.as_one_table": _PRINTED,
     "ebbtide.plan_text.select_sql.Select._from": _PRINTED,
     "ebbtide.plan_text.source_sql.source_sql": _PRINTED,
     "ebbtide.plan_text.source_sql._own_name": "most operators have no name of their own",
