@@ -171,7 +171,7 @@ def offered_again(
     directory, name = os.path.split(place)
     beside = name_beside(name, step)
     offered, hidden = f"{directory}/{beside}", f"{directory}/.{beside}"
-    noted = _noted(root)
+    noted = files_noted(root)
     if offered in noted:
         if not os.path.lexists(hidden):
             gone = "" if os.path.lexists(offered) else ", which is not there any more"
@@ -227,7 +227,9 @@ def _rename(hidden: str, offered: str) -> None:
         sync_directory(os.path.dirname(offered))
 
 
-def _noted(root: str) -> list[str]:
+def files_noted(root: str) -> list[str]:
+    """The files that were offered again to a program, or are about to be."""
+
     def damaged(why: str) -> StateError:
         return StateError(
             "damaged-offers",

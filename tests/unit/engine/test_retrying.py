@@ -9,6 +9,7 @@ import pytest
 from ebbtide import Engine
 from ebbtide.core.admission import FILE
 from ebbtide.engine.retrying import name_beside, offered_again, retry
+from ebbtide.engine.verification import verify
 from ebbtide.errors import EbbtideError
 from ebbtide.files import told_of_file
 from ebbtide.store.feed_log import FedRow
@@ -88,3 +89,14 @@ def test_only_files_of_streams_and_only_whole_ones(rows: int, tmp_path: Path) ->
     with pytest.raises(EbbtideError, match="unknown-source"):
         retry(str(tmp_path), source="t")
     engine.stop()
+
+
+def test_verify_reads_the_note(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    engine.query("SELECT a FROM s [RANGE 1 HOUR]", "q").start()
+    engine.step()
+    engine.stop()
+    (tmp_path / "programs/q/offered.json").write_text("{}")
+    codes = [error.code for part in verify(str(tmp_path)) for error in part.wrong]
+    assert codes == ["damaged-offers"]
