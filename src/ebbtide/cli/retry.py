@@ -27,7 +27,5 @@ def command(name: str | None, source: str | None, dry_run: bool, location: str) 
         told = one.why if one.offered is None else f"as {one.offered}"
         out.print(f"{one.program}: {one.file} (step {one.step}): {told}", soft_wrap=True)
         count += one.offered is not None
-    out.print(
-        f"{counted(count, 'file')} {'would be' if dry_run else ''} offered again".replace("  ", " ")
-    )
+    out.print(f"{counted(count, 'file')} {'would be offered' if dry_run else 'offered'} again")
     return DONE

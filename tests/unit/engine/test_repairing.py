@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.faults.shop import forget_process, whole
 
 from ebbtide import Engine
+from ebbtide.cli.app import ebbtide
 from ebbtide.engine.location import Location
 from ebbtide.engine.repairing import repair
 from ebbtide.errors import EbbtideError
@@ -172,3 +174,25 @@ def test_a_program_that_runs_is_not_repaired(location: Path) -> None:
     with pytest.raises(EbbtideError, match="state-in-use"):
         engine.repair()
     engine.stop()
+
+
+def test_on_the_command_line(location: Path) -> None:
+    def told(*arguments: str) -> tuple[int, str]:
+        forget_process()
+        command = ["repair", *arguments, "--location", str(location)]
+        found = CliRunner().invoke(ebbtide, command, standalone_mode=False)
+        return found.return_value, found.output
+
+    assert told() == (0, "all is whole\n")
+    output = files(location, "output")
+    for file in output:
+        file.unlink()
+    code, text = told("--dry-run")
+    assert (code, "would be made of what was fed by hand" in text) == (0, True)
+    assert told("counts")[0] == 0
+    assert told() == (0, "all is whole\n")
+    (location / "feed/s.jsonl").unlink()
+    for file in files(location, "output"):
+        file.unlink()
+    code, text = told()
+    assert (code, "not repaired: what was fed cannot be read" in text) == (1, True)

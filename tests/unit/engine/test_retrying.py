@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from ebbtide import Engine
+from ebbtide.cli.app import ebbtide
 from ebbtide.core.admission import FILE
 from ebbtide.engine.retrying import name_beside, offered_again, retry
 from ebbtide.engine.verification import verify
@@ -86,6 +88,10 @@ def test_only_files_of_streams_and_only_whole_ones(rows: int, tmp_path: Path) ->
     assert one.offered is None
     assert str(one.why).startswith("1,200 of its rows" if rows else "its source is read once")
     assert sorted(engine.late("s")["reason"].to_pylist()) == ["malformed", "unreadable"]
+    command = ["retry", "--location", str(tmp_path)]
+    said = CliRunner().invoke(ebbtide, command, standalone_mode=False).output
+    assert said.startswith("q: /in/a.csv (step 0): ")
+    assert said.endswith("0 files offered again\n")
     with pytest.raises(EbbtideError, match="unknown-source"):
         retry(str(tmp_path), source="t")
     engine.stop()
