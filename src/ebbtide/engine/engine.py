@@ -23,7 +23,7 @@ from ebbtide.core.expiry import Expiry, strategy_of
 from ebbtide.core.file_name import file_name
 from ebbtide.core.html import facts_html
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import instant
+from ebbtide.core.time import INF, instant
 from ebbtide.core.types import STRING
 from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.arguments import path_of, typed, zone_of
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ebbtide.engine.evolution import Evolution
+    from ebbtide.engine.repairing import Repair
     from ebbtide.engine.rescaling import Rescaling
+    from ebbtide.engine.retrying import OfferedFile
     from ebbtide.program.host import Host
     from ebbtide.program.run import Run
     from ebbtide.store.manifest import Manifest
@@ -328,7 +330,12 @@ class Engine:
                 f'"{declaration.name}" cannot be advanced: nothing is promised about its times',
                 hint="declare PROGRESS FOR one of its time attributes",
             )
-        self.log_of(declaration).append([Advance(instant(at, self.zone))])
+        moment = instant(at, self.zone)
+        if moment == INF:
+            from ebbtide.engine.last_promise import refuse_endless
+
+            refuse_endless(run.program.lowered for run in self._runs.values() if run.active)
+        self.log_of(declaration).append([Advance(moment)])
 
     def step(self, clock: int | str | datetime | None = None) -> dict[str, Manifest]:
         """One step of every query that is fed by hand; one that steps by itself is waited for."""
@@ -384,6 +391,28 @@ class Engine:
         from ebbtide.engine.rescaling import rescale
 
         return rescale(self.location, name, shards, dry_run)
+
+    def repair(self, name: str | None = None, *, dry_run: bool = False) -> Repair:
+        """Puts back what is damaged or lost of a program, or of all, where it can be proved.
+
+        They must not run.  With ``dry_run`` nothing is changed.
+        """
+        from ebbtide.engine.repairing import repair
+
+        return repair(self.location, name, dry_run)
+
+    def retry(
+        self, name: str | None = None, *, source: str | None = None, dry_run: bool = False
+    ) -> list[OfferedFile]:
+        """Offers files again, once, that could not be read when they came.
+
+        Those of a program or of the one with such a view, or of all; of one source, or of all.
+        With ``dry_run`` nothing is written.
+        """
+        from ebbtide.engine.retrying import retry
+
+        paths, zone = self.definitions.paths, self.zone.key
+        return retry(self.location, name, source=source, paths=paths, zone=zone, dry_run=dry_run)
 
     def late(self, name: str) -> Any:
         """The rows of a source that were not used, each with its reason."""
