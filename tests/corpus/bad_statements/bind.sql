@@ -602,7 +602,7 @@ SELECT id FROM auctions [NOW] WHERE 'new' = ANY(tags);
 
 -- code: unknown-field
 -- span: EXTRACT(EPOCH FROM at)
--- hint: write (UNIX_MICROS(bids.at) / 1000000)
+-- hint: write (UNIX_MICROS(at) / 1000000)
 SELECT EXTRACT(EPOCH FROM at) AS seconds FROM bids [NOW];
 
 -- code: unknown-name
@@ -653,3 +653,33 @@ CREATE TABLE t (id BIGINT, came TIMESTAMP ARRIVAL);
 -- span: came TIMESTAMP ARRIVAL
 -- hint: declare it APPEND ONLY, or leave out ARRIVAL
 CREATE STREAM s (id BIGINT PRIMARY KEY, came TIMESTAMP ARRIVAL);
+
+-- code: unknown-field
+-- span: EXTRACT(EPOCH FROM at - LAG(at) OVER (PARTITION BY auction ORDER BY at))
+-- hint: write CAST(at - LAG(at) OVER (PARTITION BY auction ORDER BY at) AS DECIMAL(18, 6))
+SELECT EXTRACT(EPOCH FROM at - LAG(at) OVER (PARTITION BY auction ORDER BY at)) AS s FROM bids;
+
+-- code: unknown-field
+-- span: EXTRACT(EPOCH FROM LAG(at) OVER (PARTITION BY auction ORDER BY at))
+-- hint: write (UNIX_MICROS(LAG(at) OVER (PARTITION BY auction ORDER BY at)) / 1000000)
+SELECT EXTRACT(EPOCH FROM LAG(at) OVER (PARTITION BY auction ORDER BY at)) AS s FROM bids;
+
+-- code: unknown-field
+-- span: DATE_PART('minute', at - at)
+-- hint: write (CAST(at - at AS BIGINT) DIV 60)
+SELECT 2 * DATE_PART('minute', at - at) AS s FROM bids;
+
+-- code: unknown-field
+-- span: SECOND(at - at)
+-- hint: write CAST(at - at AS DECIMAL(18, 6))
+SELECT SECOND(at - at) AS s FROM bids;
+
+-- code: unknown-function
+-- span: DATEDIFF(SECOND, at - INTERVAL 1 DAY, at)
+-- hint: write CAST(at - (at - INTERVAL 1 DAY) AS BIGINT)
+SELECT DATEDIFF(SECOND, at - INTERVAL 1 DAY, at) AS s FROM bids;
+
+-- code: unknown-function
+-- span: TIMESTAMPDIFF(MONTH, at, at)
+-- hint: two times are subtracted, which gives an INTERVAL: b - a
+SELECT TIMESTAMPDIFF(MONTH, at, at) AS s FROM bids;
