@@ -243,17 +243,17 @@ SELECT price FROM bids WHERE (auction, bidder) IN (SELECT id FROM auctions);
 
 -- code: mixed-block
 -- span: auctions
--- hint: write auctions [UNBOUNDED]
+-- hint: write auctions [RANGE 1 HOUR]
 SELECT price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON a.id = b.auction;
 
 -- code: mixed-block
 -- span: auctions
--- hint: write auctions [UNBOUNDED]
+-- hint: write auctions [RANGE 1 HOUR]
 SELECT s.name FROM sellers AS s JOIN auctions AS a ON a.seller = s.id;
 
 -- code: mixed-block
 -- span: bids
--- hint: write bids [UNBOUNDED]
+-- hint: write bids [RANGE 1 HOUR]
 SELECT auction FROM bids WHERE auction IN (SELECT id FROM auctions [UNBOUNDED]);
 
 -- code: facts-need-window
@@ -460,7 +460,7 @@ SELECT b.price FROM bids AS b LEFT JOIN auctions AS a ON a.id = b.auction AND a.
 
 -- code: mixed-block
 -- span: bids
--- hint: write bids [UNBOUNDED]
+-- hint: write bids [RANGE 1 HOUR]
 SELECT name FROM sellers UNION ALL SELECT channel FROM bids;
 
 -- code: unseen-alias

@@ -74,7 +74,7 @@ def test_an_error_reads_well(catalog: Catalog) -> None:
         "  SELECT b.price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON ...\n"
         "                                                       ^^^^^^^^\n"
         "detail: a query is on streams alone, or on windows and tables that change\n"
-        "hint: write auctions [UNBOUNDED]"
+        "hint: write auctions [RANGE 1 HOUR]"
     )
 
 
@@ -86,3 +86,20 @@ def test_several_bare_streams_are_all_named(catalog: Catalog) -> None:
     assert error.hint == (
         "give each of bids, auctions a window, such as [RANGE 1 HOUR] or [UNBOUNDED]"
     )
+
+
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize(
+    ("alias", "time"), [(" AS s", "b.at"), (" AS `a b`", "b.at"), ("", "b.at")]
+)
+def test_facts_joined_with_a_table_may_want_what_it_had_then(
+    join: str, alias: str, time: str, catalog: Catalog
+) -> None:
+    text = f"SELECT b.price FROM bids AS b {join} sellers{alias} ON b.price > 1"
+    hint = refusal(text, catalog).hint or ""
+    joined, _, windowed = hint.partition(", or write ")
+    assert joined == f"join sellers FOR SYSTEM_TIME AS OF b.at{alias}"
+    typed = text.replace(f"sellers{alias}", joined.removeprefix("join "))
+    assert bound(typed, catalog)
+    assert windowed == "bids [RANGE 1 HOUR]"
+    assert bound(text.replace("FROM bids", f"FROM {windowed}"), catalog)
