@@ -683,3 +683,18 @@ SELECT DATEDIFF(SECOND, at - INTERVAL 1 DAY, at) AS s FROM bids;
 -- span: TIMESTAMPDIFF(MONTH, at, at)
 -- hint: two times are subtracted, which gives an INTERVAL: b - a
 SELECT TIMESTAMPDIFF(MONTH, at, at) AS s FROM bids;
+
+-- code: time-needed
+-- span: WATERMARK FOR at AS at
+-- hint: for events write CREATE STREAM t; for rows that change by their key, add TIME at
+CREATE TABLE t (a INT, at TIMESTAMP, PRIMARY KEY (a), WATERMARK FOR at AS at);
+
+-- code: unknown-name
+-- span: seller
+-- hint: answers go to a sink where a query starts: leave out INSERT INTO seller, and use ebbtide run --to DIR or query.start(sink=...); a stream that queries feed is declared first: CREATE STREAM seller (...)
+INSERT INTO seller SELECT auction FROM bids;
+
+-- code: not-grouped
+-- span: window_end
+-- hint: group by window_end as well
+SELECT window_start, window_end, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start;
