@@ -50,6 +50,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.finality import told
 from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.size import Size
@@ -146,8 +147,8 @@ def missing_bound(node: Node, store: Store) -> str:
             return f"{silent} has a key and promises no progress"
         whom = _input(node, store)
         return f"rows of {whom} wait for {silent or 'an input'}, which promises no progress"
-    coming = dict.fromkeys(
-        " or ".join(str(a.variable) if _is_plain(a.variable.node) else str(a.bound) for a in clause)
+    coming = told(
+        [str(a.variable) if _is_plain(a.variable.node) else str(a.bound) for a in clause]
         for clause in store.missing
     )
     if not coming:

@@ -437,3 +437,28 @@ def test_conditions_above_a_join_count_as_the_joins_own() -> None:
 
 def state_sizes(query) -> list[str]:
     return [str(store.size) for node in query.nodes() for store in node.stores]
+
+
+AS_OF = """
+    SELECT o.id FROM orders o JOIN customers FOR SYSTEM_TIME AS OF o.placed_at AS c ON c.id = o.id
+    WHERE NOT EXISTS (SELECT 1 FROM payments p WHERE p.order_id = o.id{})
+"""
+
+
+@pytest.mark.parametrize("emit", ["", " EMIT FINAL"])
+def test_hints_about_facts_with_a_table_name_the_facts(emit: str) -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(AS_OF.format("") + emit)
+    added = "AND p.paid_at BETWEEN o.placed_at AND o.placed_at + INTERVAL 1 HOUR"
+    assert refused.value.hint == f"add {added}"
+    verdict = WORLD.checked(AS_OF.format(f" {added}") + emit).verdict
+    assert str(verdict.finality).startswith("when o.placed_at <= ")
+
+
+def test_what_is_not_bounded_is_said_once() -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(f"{AS_OF.format('')} EMIT FINAL")
+    assert refused.value.detail == (
+        "nothing bounds orders.placed_at, nor customers.since, nor payments.paid_at by a time of "
+        "the result, which has none"
+    )

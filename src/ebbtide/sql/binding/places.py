@@ -95,7 +95,9 @@ def _first_time(relation: Relation, name: str, node: exp.Expr) -> str | None:
 def _joined(node: exp.Expr) -> str | None:
     """The alias of a source that JOIN or LEFT JOIN brings; None if it does not."""
     source = node.parent
-    join = source.parent if isinstance(source, exp.Table) else None
+    if not isinstance(source, exp.Table):
+        return None
+    join = source.parent
     if not isinstance(join, exp.Join) or join.side not in ("", "LEFT") or join.kind:
         return None
     if not join.args.get("on") and not join.args.get("using"):
