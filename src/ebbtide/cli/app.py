@@ -29,6 +29,8 @@ _COMMANDS = (
     "rollback",
     "rescale",
     "evolve",
+    "retry",
+    "repair",
     "prune",
     "demo",
     "bench",
