@@ -20,6 +20,8 @@ TEXT = PAGE.read_text(encoding="utf-8")
 SYSTEMS = {"Flink", "Spark", "Materialize", "KSQL", "RisingWave"}
 MENDED = re.compile(r"(write|did you mean) (?P<text>.*?)\??|leave it out", re.DOTALL)
 ADDED = re.compile(r"add (?P<text>.*)", re.DOTALL)
+GROUPED = re.compile(r"group by (?P<text>.*) as well")
+MOVED = re.compile(r"leave it out, and write (?P<text>LIMIT \d+) behind .*")
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -65,6 +67,14 @@ def mended(text: str) -> str | None:
         added = ADDED.fullmatch(error.hint or "")
         if added is not None:
             text = f"{text} {added['text']}"
+            continue
+        grouped = GROUPED.fullmatch(error.hint or "")
+        if grouped is not None:
+            text = f"{text}, {grouped['text']}"
+            continue
+        moved = MOVED.fullmatch(error.hint or "")
+        if moved is not None and error.span is not None:
+            text = f"{text[: error.span.start]}{text[error.span.end :]} {moved['text']}"
             continue
         claim = MENDED.fullmatch(error.hint or "")
         if claim is None or error.span is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
+from ebbtide.algebra.call import SortKey
 from ebbtide.algebra.combination import (
     AntiJoin,
     AsofJoin,
@@ -17,7 +19,9 @@ from ebbtide.algebra.combination import (
     UnionAll,
 )
 from ebbtide.algebra.emission import Emit
+from ebbtide.algebra.expression import Call, Cast, Expression, Literal
 from ebbtide.algebra.operators import Joining, Matching, Padding, operator
+from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
 from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
@@ -46,6 +50,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.finality import told
 from ebbtide.analysis.formula.progress import NEVER
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.size import Size
@@ -53,10 +58,15 @@ from ebbtide.analysis.stores import Store, waits_for_ever
 from ebbtide.analysis.temporal.edge import FROM, Edge
 from ebbtide.analysis.temporal.sources import table_progresses
 from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.schema import Column
 from ebbtide.core.tree import find
-from ebbtide.core.types import TIMESTAMP
+from ebbtide.core.types import DATE, TIMESTAMP
 
 ALLOW = "ALLOW UNBOUNDED STATE"
+_LENGTHS = {
+    **{unit: f"1 {unit}" for unit in ("SECOND", "MINUTE", "HOUR", "DAY")},
+    "DD": "1 DAY",
+}
 _WINDOW = "put a window of time, such as [RANGE 1 HOUR], after the names of the streams"
 
 
@@ -137,8 +147,8 @@ def missing_bound(node: Node, store: Store) -> str:
             return f"{silent} has a key and promises no progress"
         whom = _input(node, store)
         return f"rows of {whom} wait for {silent or 'an input'}, which promises no progress"
-    coming = dict.fromkeys(
-        " or ".join(str(a.variable) if _is_plain(a.variable.node) else str(a.bound) for a in clause)
+    coming = told(
+        [str(a.variable) if _is_plain(a.variable.node) else str(a.bound) for a in clause]
         for clause in store.missing
     )
     if not coming:
@@ -185,9 +195,11 @@ def to_forget(node: Node, store: Store) -> str:
         case Over() if _is_framed_by_time(relation):
             return "use a frame RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW"
         case Aggregate():
-            return _by_the_hour(node, "GROUP BY", bool(relation.keys))
+            return _by_the_hour(node, "GROUP BY", [key.expression for key in relation.keys])
+        case TopN() if not relation.partition_by and relation.number_as is None:
+            return _the_best_of_each_hour(node, relation)
         case TopN() | Over():
-            return _by_the_hour(node, "PARTITION BY", bool(relation.partition_by))
+            return _by_the_hour(node, "PARTITION BY", relation.partition_by)
         case Window() | Session() | Recursion():
             return f"declare PROGRESS FOR {relation.on}"
         case Distinct() | MaxUnion() | Difference() | StrictDifference() | Intersection():
@@ -204,12 +216,60 @@ def _is_framed_by_time(node: Over) -> bool:
     return not numbered and [key.expression.type for key in node.order_by] == [TIMESTAMP]
 
 
-def _by_the_hour(node: Node, where: str, there: bool) -> str:
+def _by_the_hour(node: Node, where: str, keys: Sequence[Expression]) -> str:
     times = _times(node.inputs[0].edge)
     if not times:
         return ALLOW
+    if (calendar := _by_the_calendar(keys)) is not None:
+        return calendar or ALLOW
     hour = f"FLOOR({times[0]} TO 1 HOUR)"
-    return f"add {hour} to {where}" if there else f"add {where} {hour}"
+    return f"add {hour} to {where}" if keys else f"add {where} {hour}"
+
+
+def _the_best_of_each_hour(node: Node, relation: TopN) -> str:
+    """LIMIT has no partitions, so that its order moves into QUALIFY."""
+    times = _times(node.inputs[0].edge)
+    if not times:
+        return ALLOW
+    order = f" ORDER BY {', '.join(map(_sort, relation.order_by))}" if relation.order_by else ""
+    over = f"PARTITION BY FLOOR({times[0]} TO 1 HOUR){order}"
+    last = relation.offset + relation.count
+    rows = f"BETWEEN {relation.offset + 1} AND {last}" if relation.offset else f"<= {last}"
+    said = "ORDER BY ... LIMIT" if order else "LIMIT"
+    return f"write QUALIFY {relation.ranking.value}() OVER ({over}) {rows} in place of {said}"
+
+
+def _sort(key: SortKey) -> str:
+    text = f"{sql(key.expression, _aggregate)}{' DESC' * key.descending}"
+    nulls = {None: "", True: " NULLS FIRST", False: " NULLS LAST"}
+    return text + nulls[key.nulls_first]
+
+
+def _aggregate(column: Column) -> str | None:
+    """The text of a column that is an aggregate, which is named by it."""
+    return column.name if column.table is None and column.name.endswith(")") else None
+
+
+def _by_the_calendar(keys: Sequence[Expression]) -> str | None:
+    """The same rows by a grid, which has bounds; "" for months, which have no length."""
+    found = [_on_a_grid(key) for key in keys]
+    return next((grid for grid in found if grid is not None), None)
+
+
+def _on_a_grid(key: Expression) -> str | None:
+    match key:
+        case Call(name="DATE_TRUNC", arguments=(Literal(value=str(unit)), of)):
+            time = sql(of)
+            if unit.upper() == "WEEK":
+                # Weeks begin on a Monday, and the epoch was a Thursday.
+                monday = "INTERVAL 4 DAYS"
+                return f"write FLOOR({time} - {monday} TO 7 DAYS) + {monday} in place of {sql(key)}"
+            length = _LENGTHS.get(unit.upper())
+        case Cast(operand=of, to=to) if to == DATE and of.type == TIMESTAMP:
+            time, length = sql(of), "1 DAY"
+        case _:
+            return None
+    return "" if length is None else f"write FLOOR({time} TO {length}) in place of {sql(key)}"
 
 
 def asked(emit: Emit) -> str:
@@ -226,6 +286,8 @@ def to_be_final(root: Node, emit: Emit) -> str:
         band = _band(node)
         return f"add AND {band}" if band else otherwise
     match node.relation:
+        case Aggregate(keys=keys) if calendar := _by_the_calendar([k.expression for k in keys]):
+            return calendar
         case Aggregate() if _times(node.inputs[0].edge):
             hour = f"FLOOR({_times(node.inputs[0].edge)[0]} TO 1 HOUR)"
             return f"GROUP BY {hour} too, and select it"

@@ -10,7 +10,7 @@ RETAIN; its progress counts that much less here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -138,18 +138,28 @@ def _needed(progress: list[tuple[Var, Value]], edge: Edge) -> tuple[tuple[Var, V
     return tuple(left)
 
 
+def told(clauses: Iterable[Iterable[str]]) -> list[str]:
+    """Alternatives in words, each once, and none that another one makes idle.
+
+    >>> told([["a.at"], ["b.at", "a.at"], ["c.at", "d.at"], ["a.at"]])
+    ['a.at', 'c.at or d.at']
+    """
+    found = list(dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in clauses))
+    return [" or ".join(c) for c in found if not any({*other} < {*c} for other in found)]
+
+
 def _why(edge: Edge) -> str:
     if () in edge.bounds.clauses:
         return "an input promises no progress"
-    loose = [
-        " or ".join(str(atom.bound) for atom in clause)
+    loose = told(
+        [str(atom.bound) for atom in clause]
         for clause in edge.bounds.clauses
         if not any(
             edge.facts.dist(variable, atom.variable) < INF
             for atom in clause
             for variable in edge.visible
         )
-    ]
+    )
     times = ", ".join(map(str, edge.columns.values()))
     if loose:
         of = f"which has only {times}" if times else "which has none"

@@ -14,6 +14,7 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, Verdict, check
 from ebbtide.analysis.explain import explained
 from ebbtide.analysis.monotonicity import Monotonicity
+from ebbtide.core.attribute_names import SpeltAsInPython
 from ebbtide.core.html import facts_html
 from ebbtide.core.output_name import errors_name
 from ebbtide.core.schema import Schema
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ebbtide.store.readers import View
 
 
-class Query:
+class Query(SpeltAsInPython):
     """A query of an engine: parsed, bound and analysed; nothing of it runs until it is started."""
 
     def __init__(

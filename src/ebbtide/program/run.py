@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ebbtide.compile.lowering import Lowered
+from ebbtide.core.attribute_names import SpeltAsInPython
 from ebbtide.core.html import facts_html
 from ebbtide.core.output_name import errors_name, view_of
 from ebbtide.core.time import Duration, Instant, format_instant, is_finite, to_datetime
@@ -99,7 +100,7 @@ class Program:
         return View(self.root, name, output.schema, output.marked)
 
 
-class Run:
+class Run(SpeltAsInPython):
     """A started program; ``stop`` it, wait for it, or ask how it does."""
 
     def __init__(

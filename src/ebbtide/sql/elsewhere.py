@@ -2,14 +2,20 @@
 
 Law: a name that is listed here is never taken for a misspelt one of ours.  What stands in `INSTEAD`
 means the same, value by value, and is good when it is typed: {0}, {1} ... are the arguments as they
-were written, {all} is all of them.  For what has no such form there is a sentence, in `ABSENT`.
+were written, {(1)} is one as an operand, {all} is all of them, and {per 0} turns seconds into the
+unit that the first one names.  For what has no such form there is a sentence, in `ABSENT`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-__all__ = ["ABSENT", "INSTEAD", "instead"]
+__all__ = ["ABSENT", "INSTEAD", "instead", "length_in"]
+
+_SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86400, "WEEK": 604800}
+_EXACTLY = ("EPOCH", "SECOND")
+_SIMPLE = re.compile(r"[\w.]+|\w+\([^()]*\)")
 
 # By the name and the number of arguments.
 INSTEAD: dict[tuple[str, int], str] = {
@@ -23,7 +29,9 @@ INSTEAD: dict[tuple[str, int], str] = {
     ("CHARINDEX", 2): "LOCATE({0}, {1})",
     ("COUNTIF", 1): "COUNT_IF({0})",
     ("COUNT_DISTINCT", 1): "COUNT(DISTINCT {0})",
+    ("DATEDIFF", 3): "CAST({2} - {(1)} AS BIGINT){per 0}",
     ("DATE_BIN", 2): "FLOOR({1} TO {0})",
+    ("DATE_DIFF", 3): "CAST({2} - {(1)} AS BIGINT){per 0}",
     ("EARLIEST_BY_OFFSET", 1): "FIRST({0}) IGNORE NULLS",
     ("ENDS_WITH", 2): "ENDSWITH({0}, {1})",
     ("FORMAT_DATE", 2): "DATE_FORMAT({0}, {1})",
@@ -56,10 +64,12 @@ INSTEAD: dict[tuple[str, int], str] = {
     ("SPLIT_INDEX", 3): "SPLIT_PART({0}, {1}, {2} + 1)",
     ("STARTS_WITH", 2): "STARTSWITH({0}, {1})",
     ("STRPOS", 2): "LOCATE({1}, {0})",
-    ("TIMESTAMPADD", 3): "({2} + {1} * INTERVAL 1 {0})",
+    ("TIMESTAMPADD", 3): "({2} + {(1)} * INTERVAL 1 {0})",
+    ("TIMESTAMPDIFF", 3): "CAST({2} - {(1)} AS BIGINT){per 0}",
     ("TIMESTAMPTOSTRING", 2): "DATE_FORMAT(TIMESTAMP_MILLIS({0}), {1})",
     ("TIME_BUCKET", 2): "FLOOR({1} TO {0})",
     ("TO_CHAR", 2): "DATE_FORMAT({0}, {1})",
+    ("TO_SECONDS", 1): "CAST({0} AS BIGINT)",
     ("TO_TIMESTAMP_LTZ", 2): "TIMESTAMP_MILLIS({0})",
     ("TUMBLE_ROWTIME", 2): "TUMBLE_END({all}) - INTERVAL 1 MILLISECOND",
     ("UNIX_TIMESTAMP", 1): "UNIX_SECONDS({0})",
@@ -85,7 +95,6 @@ ABSENT: dict[str, str] = {
     **dict.fromkeys(("TUMBLE_PROCTIME", "HOP_PROCTIME", "SESSION_PROCTIME"), _CLOSED),
     "CURRENT_WATERMARK": "what is promised is not a value of a query: run.status shows it",
     "ROWTIME": "the time of a row is a column of it, declared with PROGRESS FOR",
-    "TIMESTAMPDIFF": "two times are subtracted, which gives an INTERVAL: b - a",
     "TRANSFORM": "functions on every item of an array are not in the language",
     "TOPK": "QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) <= 3 keeps the first rows",
     "GENERATE_SERIES": "UNNEST(ARRAY(1, 2, 3)) has a row for each item",
@@ -97,17 +106,48 @@ ABSENT: dict[str, str] = {
 }
 
 
+def length_in(field: str, length: str) -> str | None:
+    """What to write for a field of an INTERVAL, which has a length and no fields."""
+    if field in _EXACTLY:
+        return f"CAST({length} AS DECIMAL(18, 6))"
+    per = _per(field)
+    if per is None:
+        return None
+    return f"(CAST({length} AS BIGINT){per})" if per else f"CAST({length} AS BIGINT)"
+
+
+def _usual(form: str) -> str:
+    plain = form.replace("{(1)}", "{1}").replace("{per 0}", "")
+    return plain.format(*"abcd", all="a, b")
+
+
+def _operand(text: str) -> str:
+    return text if _SIMPLE.fullmatch(text) else f"({text})"
+
+
+def _per(unit: str) -> str | None:
+    """What makes a number of seconds one of another unit; None for months, which vary."""
+    seconds = _SECONDS.get(unit.strip("'").upper().removesuffix("S"))
+    if seconds is None:
+        return None
+    return "" if seconds == 1 else f" DIV {seconds}"
+
+
 def instead(name: str, arguments: Sequence[str]) -> tuple[str | None, str | None] | None:
     """What to write for a call, or else a sentence of advice; None for a name that is unknown."""
     known = INSTEAD.get((name, len(arguments)))
+    if known is not None and "{per 0}" in known:
+        per = _per(arguments[0])
+        if per is None:
+            return None, "two times are subtracted, which gives an INTERVAL: b - a"
+        known = f"({known})".replace("{per 0}", per) if per else known.replace("{per 0}", "")
     if known is not None:
         text = known.replace("{all}", ", ".join(arguments))
         for place, argument in enumerate(arguments):
+            text = text.replace(f"{{({place})}}", _operand(argument))
             text = text.replace(f"{{{place}}}", argument)
         return text, None
     if name in ABSENT:
         return None, ABSENT[name]
     usual = next((form for (other, _), form in INSTEAD.items() if other == name), None)
-    return (
-        None if usual is None else (None, f"the form here is {usual.format(*'abcd', all='a, b')}")
-    )
+    return None if usual is None else (None, f"the form here is {_usual(usual)}")

@@ -125,6 +125,9 @@ class QueryParser(SourceParser):
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         if self._match(TokenType.FROM, advance=False) or not self._curr:
             raise self.unexpected("what to select")
+        if self.at("TOP") and self._next.token_type is TokenType.NUMBER:
+            span = self.span(self._curr, self._next)
+            self.refuse(refusals.TOP, span, count=self._next.text)
         projections, exclude = super()._parse_projections()
         return self.needed(projections, "what to select"), exclude
 

@@ -151,6 +151,11 @@ WINDOW_ON_ITEMS = _absent(
     "a window on UNNEST",
     "the window stands on the stream: FROM events [RANGE 1 HOUR], UNNEST(items)",
 )
+AS_OF_AFTER_ALIAS = _absent(
+    "FOR SYSTEM_TIME AS OF behind an alias", "write {item} FOR SYSTEM_TIME AS OF {time} AS {alias}"
+)
+TOP = _absent("TOP", "leave it out, and write LIMIT {count} behind the query and its ORDER BY")
+EMIT_ELSEWHERE = _absent("EMIT {name}", "write EMIT FINAL")
 LIMIT_ALL = _absent("LIMIT ALL", "leave it out")
 NAME_IN_TWO_PARTS = _absent("a name in two parts")
 COMMENT_IN_BRACES = _absent("a comment in braces", "a comment is written /* ... */ or -- ...")

@@ -12,10 +12,12 @@ spec    ::=  [ PARTITION BY names ] NAME amounts, by the syntax that a window de
 
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
+from typing import NoReturn
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.window import WINDOWS, Syntax, Unit
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
@@ -89,10 +91,20 @@ class SourceParser(ScalarParser):
                 if isinstance(source, nodes.Windowed) or not source.alias:
                     raise self.unexpected()
                 raise self._window_after_alias(Span(self.sql, first.start, end), source.alias)
+            if source.alias and self.take("FOR", "SYSTEM_TIME", "AS", "OF"):
+                self._refuse_as_of(Span(self.sql, first.start, end), source.alias)
         if joins:
             for join in self._parse_joins():
                 source.append("joins", join)
         return source
+
+    def _refuse_as_of(self, item: Span, alias: str) -> NoReturn:
+        at = self._curr
+        self.needed(self._parse_column(), "a time of what it is joined to")
+        time = self.sql[at.start : self._prev.end + 1]
+        span = Span(self.sql, item.start, self._prev.end + 1)
+        named = identifier(alias)
+        self.refuse(refusals.AS_OF_AFTER_ALIAS, span, item=item.text, time=time, alias=named)
 
     def _window_after_alias(self, item: Span, alias: str) -> ParseError:
         start, depth = self._curr.start, 0

@@ -110,6 +110,9 @@ class StatementParser(OutputParser):
                 if before is not None:
                     raise self.twice("EMIT", first)
                 return emit
+        if self.take("AFTER", "WATERMARK"):
+            span = self.span(first, self._prev)
+            self.refuse(refusals.EMIT_ELSEWHERE, span, name="AFTER WATERMARK")
         raise self.unexpected("CHANGES or FINAL")
 
     def _allow(self, before: bool) -> bool:

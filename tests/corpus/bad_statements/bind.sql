@@ -243,17 +243,17 @@ SELECT price FROM bids WHERE (auction, bidder) IN (SELECT id FROM auctions);
 
 -- code: mixed-block
 -- span: auctions
--- hint: write auctions [UNBOUNDED]
+-- hint: write auctions [RANGE 1 HOUR]
 SELECT price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON a.id = b.auction;
 
 -- code: mixed-block
 -- span: auctions
--- hint: write auctions [UNBOUNDED]
+-- hint: write auctions [RANGE 1 HOUR]
 SELECT s.name FROM sellers AS s JOIN auctions AS a ON a.seller = s.id;
 
 -- code: mixed-block
 -- span: bids
--- hint: write bids [UNBOUNDED]
+-- hint: write bids [RANGE 1 HOUR]
 SELECT auction FROM bids WHERE auction IN (SELECT id FROM auctions [UNBOUNDED]);
 
 -- code: facts-need-window
@@ -462,7 +462,7 @@ SELECT b.price FROM bids AS b LEFT JOIN auctions AS a ON a.id = b.auction AND a.
 
 -- code: mixed-block
 -- span: bids
--- hint: write bids [UNBOUNDED]
+-- hint: write bids [RANGE 1 HOUR]
 SELECT name FROM sellers UNION ALL SELECT channel FROM bids;
 
 -- code: unseen-alias
@@ -604,7 +604,7 @@ SELECT id FROM auctions [NOW] WHERE 'new' = ANY(tags);
 
 -- code: unknown-field
 -- span: EXTRACT(EPOCH FROM at)
--- hint: write (UNIX_MICROS(bids.at) / 1000000)
+-- hint: write (UNIX_MICROS(at) / 1000000)
 SELECT EXTRACT(EPOCH FROM at) AS seconds FROM bids [NOW];
 
 -- code: unknown-name
@@ -655,3 +655,48 @@ CREATE TABLE t (id BIGINT, came TIMESTAMP ARRIVAL);
 -- span: came TIMESTAMP ARRIVAL
 -- hint: declare it APPEND ONLY, or leave out ARRIVAL
 CREATE STREAM s (id BIGINT PRIMARY KEY, came TIMESTAMP ARRIVAL);
+
+-- code: unknown-field
+-- span: EXTRACT(EPOCH FROM at - LAG(at) OVER (PARTITION BY auction ORDER BY at))
+-- hint: write CAST(at - LAG(at) OVER (PARTITION BY auction ORDER BY at) AS DECIMAL(18, 6))
+SELECT EXTRACT(EPOCH FROM at - LAG(at) OVER (PARTITION BY auction ORDER BY at)) AS s FROM bids;
+
+-- code: unknown-field
+-- span: EXTRACT(EPOCH FROM LAG(at) OVER (PARTITION BY auction ORDER BY at))
+-- hint: write (UNIX_MICROS(LAG(at) OVER (PARTITION BY auction ORDER BY at)) / 1000000)
+SELECT EXTRACT(EPOCH FROM LAG(at) OVER (PARTITION BY auction ORDER BY at)) AS s FROM bids;
+
+-- code: unknown-field
+-- span: DATE_PART('minute', at - at)
+-- hint: write (CAST(at - at AS BIGINT) DIV 60)
+SELECT 2 * DATE_PART('minute', at - at) AS s FROM bids;
+
+-- code: unknown-field
+-- span: SECOND(at - at)
+-- hint: write CAST(at - at AS DECIMAL(18, 6))
+SELECT SECOND(at - at) AS s FROM bids;
+
+-- code: unknown-function
+-- span: DATEDIFF(SECOND, at - INTERVAL 1 DAY, at)
+-- hint: write CAST(at - (at - INTERVAL 1 DAY) AS BIGINT)
+SELECT DATEDIFF(SECOND, at - INTERVAL 1 DAY, at) AS s FROM bids;
+
+-- code: unknown-function
+-- span: TIMESTAMPDIFF(MONTH, at, at)
+-- hint: two times are subtracted, which gives an INTERVAL: b - a
+SELECT TIMESTAMPDIFF(MONTH, at, at) AS s FROM bids;
+
+-- code: time-needed
+-- span: WATERMARK FOR at AS at
+-- hint: for events write CREATE STREAM t; for rows that change by their key, add TIME at
+CREATE TABLE t (a INT, at TIMESTAMP, PRIMARY KEY (a), WATERMARK FOR at AS at);
+
+-- code: unknown-name
+-- span: seller
+-- hint: answers go to a sink where a query starts: leave out INSERT INTO seller, and use ebbtide run --to DIR or query.start(sink=...); a stream that queries feed is declared first: CREATE STREAM seller (...)
+INSERT INTO seller SELECT auction FROM bids;
+
+-- code: not-grouped
+-- span: window_end
+-- hint: group by window_end as well
+SELECT window_start, window_end, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start;

@@ -1135,3 +1135,18 @@ SELECT FIRST(price) OVER (PARTITION BY auction ORDER BY at SESSION WITH GAP INTE
 -- span: APPEND ONLY
 -- hint: leave it out
 CREATE TABLE t2 (id INT PRIMARY KEY, name STRING) APPEND ONLY;
+
+-- code: unsupported-syntax
+-- span: sellers s FOR SYSTEM_TIME AS OF b.at
+-- hint: write sellers FOR SYSTEM_TIME AS OF b.at AS s
+SELECT b.price FROM bids b LEFT JOIN sellers s FOR SYSTEM_TIME AS OF b.at ON s.id = b.auction;
+
+-- code: unsupported-syntax
+-- span: TOP 3
+-- hint: leave it out, and write LIMIT 3 behind the query and its ORDER BY
+SELECT TOP 3 price FROM bids [NOW] ORDER BY at;
+
+-- code: unsupported-syntax
+-- span: EMIT AFTER WATERMARK
+-- hint: write EMIT FINAL
+SELECT price FROM bids [NOW] EMIT AFTER WATERMARK;

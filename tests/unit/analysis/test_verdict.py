@@ -3,8 +3,13 @@
 import pytest
 
 from analysed import World, rules
+from ebbtide.algebra.expression import Arithmetic, Call, FloorTo, Literal, literal
 from ebbtide.analysis import Size, When
+from ebbtide.core.schema import Schema
+from ebbtide.core.time import DAY
+from ebbtide.core.types import INTERVAL, TIMESTAMP
 from ebbtide.errors import TemporalError
+from ebbtide.reference.scalar import evaluate
 
 WORLD = World(
     """
@@ -103,6 +108,68 @@ def test_an_operator_on_one_input_says_among_which_rows_a_bound_is_missing(
         WORLD.checked(refused)
     assert (error.value.detail, error.value.hint) == (detail, hint)
     assert WORLD.checked(typed).verdict.state.size is Size.WINDOW
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("DATE_TRUNC('day', orders.placed_at)", "FLOOR(orders.placed_at TO 1 DAY)"),
+        ("DATE_TRUNC('Minute', orders.placed_at)", "FLOOR(orders.placed_at TO 1 MINUTE)"),
+        ("CAST(orders.placed_at AS DATE)", "FLOOR(orders.placed_at TO 1 DAY)"),
+        (
+            "DATE_TRUNC('week', orders.placed_at)",
+            "FLOOR(orders.placed_at - INTERVAL 4 DAYS TO 7 DAYS) + INTERVAL 4 DAYS",
+        ),
+    ],
+)
+@pytest.mark.parametrize("rest", ["GROUP BY 1", "GROUP BY 1 EMIT FINAL"])
+def test_a_group_of_the_calendar_becomes_one_of_a_grid(
+    written: str, instead: str, rest: str
+) -> None:
+    query = f"SELECT {{}} AS t, COUNT(DISTINCT id) AS n FROM orders {rest}"
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(query.format(written))
+    assert refused.value.hint == f"write {instead} in place of {written}"
+    assert WORLD.checked(query.format(instead)).verdict.state.size is Size.WINDOW
+
+
+@pytest.mark.parametrize("day", range(1, 15))
+def test_a_week_of_the_grid_is_one_of_the_calendar(day: int) -> None:
+    at, monday = Literal(day * DAY - 1, TIMESTAMP), Literal(4 * DAY, INTERVAL)
+    grid = Arithmetic("+", FloorTo(Arithmetic("-", at, monday), 7 * DAY), monday)
+    week = Call("DATE_TRUNC", (literal("week"), at))
+    assert evaluate(grid, Schema(()), ()) == evaluate(week, Schema(()), ())
+
+
+def test_a_group_of_months_has_no_grid_and_no_hint_that_splits_it() -> None:
+    query = "SELECT DATE_TRUNC('month', placed_at) AS m, COUNT(DISTINCT id) AS n FROM orders "
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(query + "GROUP BY 1")
+    assert refused.value.hint == "ALLOW UNBOUNDED STATE"
+    WORLD.checked(query + "GROUP BY 1 ALLOW UNBOUNDED STATE")
+
+
+SESSIONS = """
+    SELECT id, window_end, COUNT(*) AS n FROM SESSION(orders PARTITION BY id, placed_at, 1 HOUR)
+    GROUP BY id, window_start, window_end
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "limit"),
+    [
+        (f"SELECT s.id FROM ({SESSIONS}) AS s", "ORDER BY n DESC LIMIT 3"),
+        (f"SELECT s.id FROM ({SESSIONS}) AS s", "ORDER BY n + 1 NULLS LAST, s.id LIMIT 3 OFFSET 2"),
+        (f"SELECT s.id FROM ({SESSIONS}) AS s", "LIMIT 3"),
+        (SESSIONS, "ORDER BY n DESC LIMIT 3"),
+    ],
+)
+def test_the_hint_for_a_limit_stands_in_its_place(query: str, limit: str) -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(f"{query} {limit}")
+    typed, _, place = (refused.value.hint or "").removeprefix("write ").partition(" in place of ")
+    assert place == ("ORDER BY ... LIMIT" if limit.startswith("ORDER") else "LIMIT")
+    assert WORLD.checked(f"{query} {typed}").verdict.state.size is Size.WINDOW
 
 
 def test_allowing_unbounded_state_is_enough() -> None:
@@ -370,3 +437,28 @@ def test_conditions_above_a_join_count_as_the_joins_own() -> None:
 
 def state_sizes(query) -> list[str]:
     return [str(store.size) for node in query.nodes() for store in node.stores]
+
+
+AS_OF = """
+    SELECT o.id FROM orders o JOIN customers FOR SYSTEM_TIME AS OF o.placed_at AS c ON c.id = o.id
+    WHERE NOT EXISTS (SELECT 1 FROM payments p WHERE p.order_id = o.id{})
+"""
+
+
+@pytest.mark.parametrize("emit", ["", " EMIT FINAL"])
+def test_hints_about_facts_with_a_table_name_the_facts(emit: str) -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(AS_OF.format("") + emit)
+    added = "AND p.paid_at BETWEEN o.placed_at AND o.placed_at + INTERVAL 1 HOUR"
+    assert refused.value.hint == f"add {added}"
+    verdict = WORLD.checked(AS_OF.format(f" {added}") + emit).verdict
+    assert str(verdict.finality).startswith("when o.placed_at <= ")
+
+
+def test_what_is_not_bounded_is_said_once() -> None:
+    with pytest.raises(TemporalError) as refused:
+        WORLD.checked(f"{AS_OF.format('')} EMIT FINAL")
+    assert refused.value.detail == (
+        "nothing bounds orders.placed_at, nor customers.since, nor payments.paid_at by a time of "
+        "the result, which has none"
+    )

@@ -74,7 +74,7 @@ def test_an_error_reads_well(catalog: Catalog) -> None:
         "  SELECT b.price FROM bids [RANGE 5 MINUTES] AS b JOIN auctions AS a ON ...\n"
         "                                                       ^^^^^^^^\n"
         "detail: a query is on streams alone, or on windows and tables that change\n"
-        "hint: write auctions [UNBOUNDED]"
+        "hint: write auctions [RANGE 1 HOUR]"
     )
 
 
@@ -86,3 +86,42 @@ def test_several_bare_streams_are_all_named(catalog: Catalog) -> None:
     assert error.hint == (
         "give each of bids, auctions a window, such as [RANGE 1 HOUR] or [UNBOUNDED]"
     )
+
+
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize(
+    ("alias", "time"), [(" AS s", "b.at"), (" AS `a b`", "b.at"), ("", "b.at")]
+)
+def test_facts_joined_with_a_table_may_want_what_it_had_then(
+    join: str, alias: str, time: str, catalog: Catalog
+) -> None:
+    text = f"SELECT b.price FROM bids AS b {join} sellers{alias} ON b.price > 1"
+    hint = refusal(text, catalog).hint or ""
+    joined, _, windowed = hint.partition(", or write ")
+    assert joined == f"join sellers FOR SYSTEM_TIME AS OF b.at{alias}"
+    typed = text.replace(f"sellers{alias}", joined.removeprefix("join "))
+    assert bound(typed, catalog)
+    assert windowed == "bids [RANGE 1 HOUR]"
+    assert bound(text.replace("FROM bids", f"FROM {windowed}"), catalog)
+
+
+def test_events_with_a_watermark_are_a_stream_or_change_by_their_key(catalog: Catalog) -> None:
+    text = "CREATE TABLE t (id BIGINT PRIMARY KEY, at TIMESTAMP, WATERMARK FOR at AS at)"
+    events, _, rows = (refusal(text, catalog).hint or "").partition("; ")
+    assert bound(text.replace("CREATE TABLE t", events.removeprefix("for events write ")), catalog)
+    assert bound(f"{text} {rows.rpartition('add ')[2]}", catalog)
+
+
+def test_what_is_inserted_into_nothing_is_a_query_or_needs_a_stream(catalog: Catalog) -> None:
+    text = "INSERT INTO results SELECT auction FROM bids"
+    hint = refusal(text, catalog).hint or ""
+    assert "leave out INSERT INTO results," in hint
+    assert bound(text.removeprefix("INSERT INTO results "), catalog)
+    declared = hint.rpartition(": ")[2].replace("...", "auction BIGINT")
+    assert bound(text, execute(parse(declared)[0], catalog))
+
+
+def test_an_end_of_a_window_is_grouped_by(catalog: Catalog) -> None:
+    text = "SELECT window_end, COUNT(*) AS n FROM TUMBLE(bids, at, 1 HOUR) GROUP BY window_start"
+    assert refusal(text, catalog).hint == "group by window_end as well"
+    assert bound(f"{text}, window_end", catalog)

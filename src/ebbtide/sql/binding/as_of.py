@@ -96,7 +96,8 @@ def joined_as_of(
         inside = facts.window.input.schema.position(facts.window.on)
         on = came.schema[inside].name
         came = Window(came, facts.window.spec, on, default_key(came))
-    known = Alias(came, context.names.fresh("as_of"))
+    # As the facts are called, so that what is said of their times can be typed.
+    known = Alias(came, at_its_time.name)
 
     def shown(expression: Expression) -> Expression:
         assert isinstance(expression, Ref)
@@ -113,7 +114,7 @@ def _at_their_times(came: Istream, time: int, context: Context) -> Relation:
     return Map(rows, tuple(Named(each.column.name, each) for each in columns))
 
 
-def _now(facts: Facts) -> Relation:
+def _now(facts: Facts) -> Alias:
     """The facts, each at its time alone."""
     relation = facts.source.relation
     if isinstance(relation, Alias):

@@ -11,16 +11,16 @@ from ebbtide.algebra import coercion
 from ebbtide.algebra.aggregates import AGGREGATES
 from ebbtide.algebra.aggregates import ALIASES as AGGREGATE_ALIASES
 from ebbtide.algebra.call import AggregateCall, SortKey
-from ebbtide.algebra.expression import And, Expression, IsNull, Not, literal
+from ebbtide.algebra.expression import And, Expression, IsNull, Literal, Not, literal
 from ebbtide.algebra.functions import ALIASES, FORMS, FUNCTIONS
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS
-from ebbtide.core.types import BOOLEAN, NullType
+from ebbtide.core.types import BOOLEAN, INTERVAL, NullType
 from ebbtide.errors import BindError
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.environment import Environment
 from ebbtide.sql.binding.instants import now_call
 from ebbtide.sql.catalog import near
-from ebbtide.sql.elsewhere import instead
+from ebbtide.sql.elsewhere import INSTEAD, instead, length_in
 
 __all__ = [
     "aggregate_call",
@@ -35,6 +35,8 @@ __all__ = [
 Bind = Callable[[exp.Expr, Environment], Expression]
 
 _COUNT_IF = "COUNT_IF"
+_EXTRACTING = ("EXTRACT", "DATE_PART")
+_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 # Aggregates that are others of different values, or of any of them.
 _OF_DISTINCT = {"COLLECT_SET": "COLLECT", "APPROX_COUNT_DISTINCT": "COUNT"}
@@ -99,7 +101,32 @@ def function_call(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
             )
     if any(isinstance(argument, exp.Alias) for argument in node.expressions):
         return _named_struct(node, env, bind)
-    return coercion.call(name, tuple(bind(argument, env) for argument in node.expressions))
+    arguments = tuple(bind(argument, env) for argument in node.expressions)
+    _check_field(node, arguments, env)
+    return coercion.call(name, arguments)
+
+
+def _check_field(node: nodes.Call, arguments: tuple[Expression, ...], env: Environment) -> None:
+    """Refuses the epoch of a time, and fields of an INTERVAL, as the text says them."""
+    if not arguments or node.this not in (*_EXTRACTING, *_FIELDS):
+        return
+    first, of = arguments[0], arguments[-1]
+    field = str(first.value).upper() if isinstance(first, Literal) else node.this
+    text = env.context.extent(node.expressions[-1]).text
+    if of.type == INTERVAL:
+        written = length_in(field, text)
+        raise BindError(
+            "unknown-field",
+            "an INTERVAL has a length, and no fields",
+            detail="cast to a number it is its seconds",
+            hint=f"write {written or f'CAST({text} AS BIGINT)'}",
+        )
+    if field == "EPOCH" and node.this in _EXTRACTING:
+        raise BindError(
+            "unknown-field",
+            "'EPOCH' is not a field of a time",
+            hint=f"write (UNIX_MICROS({text}) / 1000000)",
+        )
 
 
 def _named_struct(node: nodes.Call, env: Environment, bind: Bind) -> Expression:
@@ -118,14 +145,15 @@ _WORDS = {"distinct": "DISTINCT", "order": "WITHIN GROUP", "filter": "FILTER", "
 def _check_known(node: nodes.Call, env: Environment) -> None:
     name, text = node.this, env.context.span(node).text
     scalar = (*FUNCTIONS, *FORMS, *ALIASES)
-    if name in scalar:
+    if name in scalar and (name, len(node.expressions)) not in INSTEAD:
         return
     elsewhere = instead(name, [env.context.extent(part).text for part in node.expressions])
     if elsewhere is not None:
         written, advice = elsewhere
         raise BindError(
             "unknown-function",
-            f'there is no function "{name}"',
+            f'there is no function "{name}"'
+            + (f" of {len(node.expressions)} arguments" if name in scalar else ""),
             hint=advice if written is None else f"write {written}",
         )
     everything = (*scalar, *AGGREGATES, *AGGREGATE_ALIASES, *NUMBERINGS, *NEIGHBOURS)

@@ -30,12 +30,18 @@ R = TypeVar("R", bound=Relation)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A source in the text: whether it has a window, and how it would be written with one."""
+    """A source in the text: whether it has a window, and how it would be written with one.
+
+    ``time`` is the time of facts that stand first in FROM, as a column of theirs; ``alias`` is what
+    follows the name of a relation that is joined, without a window.
+    """
 
     kind: Kind
     name: str
     span: Span
     windowed: str | None = None
+    time: str | None = None
+    alias: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.relation import Relation, View
 from ebbtide.core.declaration import (
     Late,
@@ -276,10 +277,14 @@ def _check_changing(statement: CreateTable, schema: Schema) -> None:
     ):
         if part is not None:
             times = [c.name for c in schema if isinstance(c.type, TimestampType)]
+            time = f"add TIME {identifier(times[0]) if times else '...'}"
+            stream = f"for events write CREATE STREAM {identifier(statement.name.text)}"
             raise BindError(
                 "time-needed",
                 f"{clause} is of a table that changes, and this one has no TIME",
-                hint=f"add TIME {times[0] if times else '...'}",
+                hint=f"{stream}; for rows that change by their key, {time}"
+                if clause == "PROGRESS"
+                else time,
                 span=part.span,
             )
 

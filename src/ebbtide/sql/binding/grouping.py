@@ -34,6 +34,9 @@ __all__ = ["Grouping", "ordered_call"]
 
 Move = Callable[[Expression], Expression]
 
+# What is one value in a window, so that groups by windows mean to have it.
+_ENDS = ("window_start", "window_end")
+
 
 @dataclass(slots=True)
 class Grouping:
@@ -159,7 +162,9 @@ class Grouping:
             detail=f"grouped by {', '.join(column_text(key.expression) for key in self.keys)}"
             if self.keys
             else "without GROUP BY all rows are one group",
-            hint=f"group by {text} as well" if inside else f"write FIRST({text})",
+            hint=f"group by {text} as well"
+            if inside or column.name.casefold() in _ENDS
+            else f"write FIRST({text})",
             span=env.context.span(place),
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ebbtide.algebra.coercion import can_cast, cast
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.relation import Alias, Map, Named, Relation, Stream, View
 from ebbtide.core.codec.encoding import AS_EMITTED
@@ -35,12 +36,28 @@ def target_of(statement: InsertInto, catalog: Catalog) -> Declaration:
     name = statement.target
     entry = catalog.find(name.text)
     if entry is None:
-        raise catalog.unknown(name.text).with_span(name.span)
+        raise _nothing_to_feed(name, catalog)
     if isinstance(entry, ViewEntry):
         raise BindError(
             "wrong-kind", f'"{entry.name}" is a view, and a view cannot be fed', span=name.span
         )
     return entry.declaration
+
+
+def _nothing_to_feed(name: Name, catalog: Catalog) -> BindError:
+    """The error for what is not declared, which elsewhere would be where answers go."""
+    streams = catalog.names("STREAM")
+    close, text = near(name.text, streams), identifier(name.text)
+    return BindError(
+        "unknown-name",
+        f'there is no stream "{name.text}" to insert into',
+        detail=f"there are {', '.join(streams)}" if streams else "no stream is declared yet",
+        hint=meant(close)
+        or f"answers go to a sink where a query starts: leave out INSERT INTO {text}, and use "
+        "ebbtide run --to DIR or query.start(sink=...); a stream that queries feed is declared "
+        f"first: CREATE STREAM {text} (...)",
+        span=name.span,
+    )
 
 
 def columns_into(

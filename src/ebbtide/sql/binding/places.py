@@ -21,6 +21,8 @@ from ebbtide.sql.binding.context import Context, Place
 
 __all__ = ["check", "check_snapshot", "kind_of", "note"]
 
+_UNBOUNDED, _BOUNDED = "[UNBOUNDED", "[RANGE 1 HOUR"
+
 
 def note(relation: Relation, name: str, node: exp.Expr, context: Context) -> None:
     """Notes that a source stands at a node."""
@@ -28,7 +30,9 @@ def note(relation: Relation, name: str, node: exp.Expr, context: Context) -> Non
     if its is not Kind.STATIC:
         span = context.span(node)
         windowed = _windowed(relation, span.text) if its is Kind.FACT else None
-        context.places.append(Place(its, name, span, windowed))
+        time = _first_time(relation, name, node) if its is Kind.FACT else None
+        alias = _joined(node) if its is Kind.SNAPSHOT else None
+        context.places.append(Place(its, name, span, windowed, time, alias))
 
 
 def kind_of(places: Iterable[Place]) -> Kind:
@@ -47,7 +51,7 @@ def check(places: Iterable[Place]) -> None:
             "mixed-block",
             f'"{bare[0].name}" has no window, but "{moving[0].name}" changes with time',
             detail="a query is on streams alone, or on windows and tables that change",
-            hint=_hint(bare),
+            hint=_as_of(bare, moving) or _hint(bare, _BOUNDED),
             span=bare[0].span,
         )
 
@@ -65,11 +69,40 @@ def check_snapshot(places: Iterable[Place], operator: str, span: Span) -> None:
         )
 
 
-def _hint(bare: list[Place]) -> str:
+def _hint(bare: list[Place], window: str = _UNBOUNDED) -> str:
     if len(bare) == 1 and bare[0].windowed is not None:
-        return f"write {bare[0].windowed}"
+        return f"write {bare[0].windowed.replace(_UNBOUNDED, window)}"
     names = ", ".join(dict.fromkeys(place.name for place in bare))
     return f"give each of {names} a window, such as [RANGE 1 HOUR] or [UNBOUNDED]"
+
+
+def _as_of(bare: list[Place], moving: list[Place]) -> str | None:
+    """Facts that are joined with a table mostly want what it had at their time."""
+    if len(bare) > 1 or len(moving) > 1 or bare[0].time is None or moving[0].alias is None:
+        return None
+    joined = f"{moving[0].span.text} FOR SYSTEM_TIME AS OF {bare[0].time}{moving[0].alias}"
+    return f"join {joined}, or {_hint(bare, _BOUNDED)}"
+
+
+def _first_time(relation: Relation, name: str, node: exp.Expr) -> str | None:
+    """The time of facts that stand first in FROM, by the name that they have there."""
+    time, source = default_time(relation), node.parent
+    if time is None or not isinstance(source, exp.Table) or not isinstance(source.parent, exp.From):
+        return None
+    return f"{identifier(source.alias or name)}.{identifier(time)}"
+
+
+def _joined(node: exp.Expr) -> str | None:
+    """The alias of a source that JOIN or LEFT JOIN brings; None if it does not."""
+    source = node.parent
+    if not isinstance(source, exp.Table):
+        return None
+    join = source.parent
+    if not isinstance(join, exp.Join) or join.side not in ("", "LEFT") or join.kind:
+        return None
+    if not join.args.get("on") and not join.args.get("using"):
+        return None
+    return f" AS {identifier(source.alias)}" if source.alias else ""
 
 
 def _windowed(relation: Relation, text: str) -> str | None:
