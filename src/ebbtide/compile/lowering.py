@@ -62,6 +62,7 @@ from ebbtide.compile.physical import (
 )
 from ebbtide.compile.pipe import Pipe, is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
+from ebbtide.compile.replaying import Replays, replays_of
 from ebbtide.compile.stages import Stages, arrange
 from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
 from ebbtide.core.output_name import errors_name
@@ -91,6 +92,13 @@ class Lowered:
     """The sources that are rows written in the query, by their numbers."""
     nodes: Mapping[str, Node] = field(default_factory=dict)
     """What is proved of the node that each operator stands for; admissions stand for none."""
+    replays: Replays = field(default_factory=Replays)
+    """The sources of which rows are replayed that operators have let go of."""
+
+    @property
+    def replayed(self) -> frozenset[str]:
+        """The names of the sources that can be replayed."""
+        return frozenset(self.declarations[number].name for number in self.replays.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,30 +260,39 @@ class _Lowering:
         number = self.admissions[source]
         return _Flow(FromOperator(number), source_pipe(rows), _moves(declaration), source)
 
-    def archives(self) -> None:
-        """The archives of the sources that have one, each behind all who read it.
+    def archives(self, replays: Replays) -> None:
+        """The archives of the sources that have one, each behind all who read it; of static tables
+        that a replay meets, all rows.
 
         Rows with a key stay in the shard of their admission; others spread over all shards.
         """
-        for declaration in tuple(self.declarations):
-            rule = archive_rule(declaration)
+        for number, declaration in enumerate(tuple(self.declarations)):
+            rule = KEEP_ALL if number in replays.met else archive_rule(declaration)
             if rule is None:
                 continue
+            old = number in replays.sources
+            if number in self.admissions and old:
+                self._admits_old(self.admissions[number])
             flow, rows = self._source(declaration), declaration.row_schema
             names = declaration.key or rows.names
             keys = tuple(flow.pipe.resolve(Ref(rows.column(name))) for name in names)
             hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
             pipe = replace(flow.pipe, schema=positional(rows))
-            self.edges.append(PlanEdge(flow.producer, pipe, len(self.operators), 0, hashed))
+            self.edges.append(PlanEdge(flow.producer, pipe, len(self.operators), 0, hashed, old))
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(),
+                    InputArchive(number),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
                 )
             )
+
+    def _admits_old(self, admission: int) -> None:
+        self.edges = [
+            replace(edge, old=True) if edge.consumer == admission else edge for edge in self.edges
+        ]
 
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
@@ -384,7 +401,10 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
     lowering = _Lowering()
     for name, analysis in views.items():
         lowering.output(name, analysis)
-    lowering.archives()
+    cyclic = {n for cycle in lowering.cycles for n in (cycle.recursion, *cycle.members)}
+    declared = tuple(lowering.declarations)
+    replays = replays_of(lowering.edges, len(lowering.outputs), cyclic, declared)
+    lowering.archives(replays)
     physical = Physical(
         tuple(declaration.name for declaration in lowering.declarations),
         tuple(lowering.operators),
@@ -395,7 +415,7 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
     )
     declarations = tuple(lowering.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
-    return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes)
+    return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes, replays)
 
 
 def archive_rule(declaration: Declaration) -> StoreRule | None:

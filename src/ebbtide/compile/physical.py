@@ -56,6 +56,8 @@ class PlanEdge:
     consumer: int
     input: int
     keys: tuple[Expression, ...]
+    old: bool = False
+    """Whether rows of a source come here, too, that operators have let go of."""
 
 
 @dataclass(frozen=True, slots=True)

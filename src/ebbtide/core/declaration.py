@@ -91,6 +91,11 @@ class StreamDeclaration:
         return _rows(self.schema, self.key + times, self.op)
 
     @property
+    def kept_us(self) -> Duration:
+        """How far behind its progress late rows revise what operators still keep."""
+        return self.retain_us if self.late is Late.REVISE else 0
+
+    @property
     def time(self) -> str | None:
         """The attribute that windows stand on by default: the first that rows make progress."""
         own = (promise.attribute for promise in self.promises if not promise.arrival)

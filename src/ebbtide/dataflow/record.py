@@ -93,7 +93,7 @@ class Descriptions:
         return Manifest(
             version=self.version,
             shards=self.shards,
-            areas=self._areas(),
+            areas=self.areas(),
             frontiers=stored(frontiers),
             clock=given.clock,
             record=StepRecord(
@@ -113,7 +113,8 @@ class Descriptions:
             before="" if previous is None else previous.link,
         )
 
-    def _areas(self) -> dict[str, tuple[tuple[Any, ...], ...]]:
+    def areas(self) -> dict[str, tuple[tuple[Any, ...], ...]]:
+        """What every operator has left in every shard."""
         areas: dict[str, list[tuple[int, Any]]] = defaultdict(list)
         for said in self.said:
             if "operator" in said:
@@ -128,6 +129,15 @@ class Descriptions:
             name: tuple(tuple(described) for _, described in sorted(areas[name], key=_shard))
             for name in self.operators
         }
+
+    def revised(self) -> dict[str, dict[str, Instant]]:
+        """The first times of the rows that are to be replayed, of each source that has any."""
+        found: dict[str, dict[str, Instant]] = {}
+        for said in self.said:
+            if "revised" in said:
+                known = found.setdefault(said["revised"], dict(said["first"]))
+                known |= {name: min(t, known[name]) for name, t in said["first"].items()}
+        return found
 
     def _files(self, kind: str, view: str) -> tuple[WrittenFile, ...]:
         found = (WrittenFile(s["file"], s["rows"]) for s in self.said if s.get(kind) == view)

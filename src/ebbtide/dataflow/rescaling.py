@@ -70,7 +70,8 @@ def rescaled(flow: Dataflow, root: str, latest: Manifest, shards: int) -> Manife
         for name, described in latest.areas.items()
     }
     written.sync_names()
-    return latest.quiet_successor(shards=shards, areas=areas)
+    # Earlier versions are cut otherwise: nothing can be replayed from them any more.
+    return latest.quiet_successor(shards=shards, areas=areas, bases=())
 
 
 def refuse_recursion(lowered: Lowered) -> None:

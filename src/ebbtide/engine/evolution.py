@@ -199,6 +199,7 @@ class _Evolving:
             areas=self._areas(latest, old, plan, again),
             frontiers=stored(_frontiers(latest, old.declarations, self.new.declarations)),
             record=record,
+            bases=(),
         )
         if os.path.isdir(f"{root}/checkpoint"):
             checkpoint_copy.go_back(root, self.program.name, step, latest.version)

@@ -27,7 +27,8 @@ def pending(root: str, declaration: Declaration) -> list[tuple[str, str]]:
     shards = () if latest is None else latest.areas.get(f"admission.{declaration.name}", ())
     if not shards:
         return []
-    (frontier,) = restored(latest, (declaration,))
+    replayed = frozenset() if latest is None else latest.replayed
+    (frontier,) = restored(latest, (declaration,), replayed)
     kernel = Admission(declaration, 0)
     types = [arrow_type(column.type) for column in arrival_schema(declaration)]
     (layout,) = kernel.areas((batch_schema(types),))

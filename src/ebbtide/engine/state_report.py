@@ -159,7 +159,8 @@ def rule_text(
         kernel: Any = operator.kernel
         if isinstance(kernel, InputArchive):
             name = operator.name.removeprefix(archive_name(""))
-            return f"keep while {archive_keep(next(d for d in declarations if d.name == name))}"
+            keep = archive_keep(next(d for d in declarations if d.name == name))
+            return "keep all" if keep is None else f"keep while {keep}"
         return _of_operations(declarations[kernel.source])
     store = _store(node, area)
     if store is not None:
