@@ -32,8 +32,8 @@ VIEWS = {
 JOINED = "SELECT b.auction FROM bids [RANGE 5 SECONDS] b, others [RANGE 5 SECONDS] o"
 
 
-def started(path: Path, views: dict[str, str] = VIEWS, **options: Any) -> Engine:
-    engine = Engine(path, transport="local", shards=2)
+def started(path: Path, views: dict[str, str] = VIEWS, shards: int = 2, **options: Any) -> Engine:
+    engine = Engine(path, transport="local", shards=shards)
     engine.execute(SOURCES)
     queries = [engine.query(sql, name=name) for name, sql in views.items()]
     engine.start(*queries, name="program", **options)
@@ -207,21 +207,32 @@ def test_a_program_that_went_back_can_be_replayed(tmp_path: Path) -> None:
     assert total[0] == 100 + sum(s for s in range(0, 30, 3) if s % 2 == 0)
 
 
-def test_a_restored_savepoint_replays_what_it_can(tmp_path: Path) -> None:
+def test_a_restored_savepoint_can_be_replayed(tmp_path: Path) -> None:
     engine = started(tmp_path / "one")
     fed(engine, range(0, 150, 5))
     savepoint(str(tmp_path / "one"), str(tmp_path / "saved"))
     engine.stop()
     restore(str(tmp_path / "saved"), str(tmp_path / "two"))
     engine = started(tmp_path / "two")
-    # The versions before the savepoint are not in it: what only they know to be possible is gone.
-    engine.feed("bids", [(0, 1, 130 * SECOND), (0, 1, 142 * SECOND)])
+    engine.feed("bids", [(0, 1000, 100 * SECOND), (0, 1, 80 * SECOND)])
     engine.step()
     assert unused(engine, "bids") == ["late"]
-    fed(engine, range(150, 170, 5))
-    engine.feed("bids", [(0, 1, 148 * SECOND)])
+    total = dict(engine.definitions.query("totals").view.snapshot(120 * SECOND))
+    assert total[0] == 1000 + sum(range(0, 125, 10))
+
+
+def test_a_rescaled_program_replays_what_is_later_than_that(tmp_path: Path) -> None:
+    engine = started(tmp_path)
+    fed(engine, range(0, 50, 5))
+    engine.stop()
+    engine.rescale("program", 3)
+    engine = started(tmp_path, shards=3)
+    fed(engine, range(50, 65, 5))
+    engine.feed("bids", [(0, 1000, 42 * SECOND), (0, 1, 30 * SECOND)])
     engine.step()
     assert unused(engine, "bids") == ["late"]
+    total = dict(engine.definitions.query("totals").view.snapshot(60 * SECOND))
+    assert total[0] == 1000 + sum(range(0, 65, 10))
 
 
 def test_bases_go_with_the_archive(tmp_path: Path) -> None:
