@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ebbtide.compile.lowering import Lowered
-from ebbtide.core.declaration import StreamDeclaration
+from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.time import Duration, Instant, shift
+from ebbtide.core.time import INF, Duration, Instant, shift
 from ebbtide.store.manifest import Base
 
 PARTS = 8
@@ -84,6 +84,30 @@ def bases_after(
     while len(bases) > 1 and _covers(bases[1], lengths, after):
         bases = bases[1:]
     return bases if len(bases) <= MOST else (*bases[:-1:2], bases[-1])
+
+
+def due_sources(
+    lowered: Lowered,
+    before: tuple[InputFrontier, ...],
+    after: tuple[InputFrontier, ...],
+    asked: bool,
+) -> frozenset[int]:
+    """The sources whose waiting rows are replayed in a step: when that was asked for, or when their
+    progress comes to the next multiple of the time that they wait."""
+    return frozenset(
+        number
+        for number in lowered.replays.sources
+        if asked or _comes_to_next(lowered.declarations[number], before[number], after[number])
+    )
+
+
+def _comes_to_next(declaration: Declaration, before: InputFrontier, after: InputFrontier) -> bool:
+    if not isinstance(declaration, StreamDeclaration) or declaration.revise_us is None:
+        return True
+    every, attribute = declaration.revise_us, declaration.time
+    if every >= INF or attribute is None:
+        return False
+    return before[attribute].progress // every < after[attribute].progress // every
 
 
 def _lengths(lowered: Lowered) -> dict[str, Duration]:

@@ -17,7 +17,12 @@ import pyarrow.compute as pc
 from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
 from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.admission.refusal import clock_needed
-from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
+from ebbtide.core.declaration import (
+    Declaration,
+    StreamDeclaration,
+    TableDeclaration,
+    arrivals_of,
+)
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.row_text import row_text
 from ebbtide.core.schema import Column
@@ -49,8 +54,13 @@ def judge(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Judge
         refused |= new
         said += judging.texts(reason, np.flatnonzero(new))
     accepted = rows.filter(pa.array(~refused)) if refused.any() else rows
-    counted = _Judging(declaration, frontier, accepted)
-    return Judged(accepted, said, counted.observed(rows), counted.old())
+    old = _Judging(declaration, frontier, accepted).old()
+    counted = accepted
+    if old is not None and isinstance(declaration, StreamDeclaration) and declaration.defers:
+        # What waits is not accepted yet.
+        counted = accepted.filter(pa.array(~old))
+    observed = _Judging(declaration, frontier, counted).observed(rows)
+    return Judged(accepted, said, observed, old)
 
 
 def stamped(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Any:

@@ -25,6 +25,7 @@ from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
 from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.live import Live
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.keep import After, Keep
 from ebbtide.state.types import arrow_type
@@ -35,11 +36,12 @@ from ebbtide.store.readers import OUTPUT, live_name
 @dataclass(frozen=True, slots=True)
 class StepTimes:
     """The frontiers of the sources before and after a step, and the times of operators and, by
-    ``~number``, of outputs."""
+    ``~number``, of outputs; ``due`` are the sources whose waiting rows are replayed in it."""
 
     before: tuple[InputFrontier, ...]
     after: tuple[InputFrontier, ...]
     times: Mapping[int, Times]
+    due: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,9 @@ class Dataflow:
         kernel = operator.kernel
         if isinstance(kernel, Admission):
             kernel = kernel.between(moment.before[kernel.source], moment.after[kernel.source])
+        if isinstance(kernel, WaitingRows):
+            source = kernel.source
+            kernel = kernel.between(moment.before[source], source in moment.due)
         inputs = tuple(
             self._input(number, index, schema) for index, schema in enumerate(operator.inputs)
         )

@@ -20,7 +20,7 @@ from ebbtide.errors import InternalError
 from ebbtide.store.frontiers import stored
 from ebbtide.store.manifest import Manifest
 from ebbtide.store.readers import LIVE
-from ebbtide.store.record import OperatorCounts, SourceCounts, StepRecord, WrittenFile
+from ebbtide.store.record import Came, OperatorCounts, SourceCounts, StepRecord, WrittenFile
 
 _COUNTS = tuple(f.name for f in fields(OperatorCounts) if not f.name.startswith("seconds"))
 
@@ -39,6 +39,8 @@ class Given:
     positions: Mapping[str, int] = field(default_factory=dict)
     follows: bool = False
     taken: Instant | None = None
+    revise: int = 0
+    """How often it was asked to replay what waits."""
 
     @property
     def reading(self) -> Instant | None:
@@ -104,7 +106,7 @@ class Descriptions:
                 kept=kept,
                 positions=dict(given.positions),
                 places=places | known,
-                came=dict(zip(names, seen.came, strict=True)),
+                came=self._came(names, seen),
                 operators=self._operators(spent),
                 sources=self._sources(names, seen),
                 seconds=spent.seconds,
@@ -137,6 +139,14 @@ class Descriptions:
             if "revised" in said:
                 known = found.setdefault(said["revised"], dict(said["first"]))
                 known |= {name: min(t, known[name]) for name, t in said["first"].items()}
+        return found
+
+    def _came(self, names: Sequence[str], seen: Seen) -> dict[str, Came]:
+        """What was accepted of each source, with what has waited for it."""
+        found = dict(zip(names, seen.came, strict=True))
+        for said in self.said:
+            if "released" in said:
+                found[said["released"]] += Came(said["rows"], said["rows"], said["first"])
         return found
 
     def _files(self, kind: str, view: str) -> tuple[WrittenFile, ...]:

@@ -47,6 +47,7 @@ from ebbtide.dataflow.routing import Entrance
 from ebbtide.dataflow.shard import Shard, StatePlace
 from ebbtide.dataflow.tasks import RunningTask, StageTask
 from ebbtide.kernels.admission.kernel import Admission
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -109,8 +110,9 @@ class ReplayAll:
     @cached_property
     def _operators(self) -> frozenset[int]:
         """The operators that run again; what admissions made is archived."""
+        operators = self.flow.lowered.physical.operators
         reached = {n for its in self._views.values() for n in its.operators}
-        return frozenset(reached)
+        return frozenset(n for n in reached if not isinstance(operators[n].kernel, WaitingRows))
 
     @cached_property
     def _admissions(self) -> dict[int, int]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ebbtide.columnar import Columnar
 from ebbtide.compile.arrival import arrival_schema
+from ebbtide.compile.physical import SourceRows
 from ebbtide.compile.stages import Route
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier
@@ -89,11 +90,14 @@ class Entrance:
         """Rows that arrived of a source: what is said of them, and where they go."""
         judged = judge(self.declarations[source], self.before[source], rows)
         changes = facts(judged.accepted)
-        fresh = changes if judged.old is None else where(changes, ~judged.old)
+        fresh, old = changes, changes.slice(0, 0)
+        if judged.old is not None:
+            fresh, old = where(changes, ~judged.old), where(changes, judged.old)
+        several = {SourceRows.ALL: changes, SourceRows.FRESH: fresh, SourceRows.OLD: old}
         found: list[Parcel] = []
         with at_work(f"entry of {self.declarations[source].name}"):
             for way in self.ways[source]:
-                found += way.parcels(changes if way.old else fresh, self.shards)
+                found += way.parcels(several[way.rows], self.shards)
         if judged.refused:
             ones = pa.array(np.ones(len(judged.refused), np.int64))
             found.append(Parcel(UNUSED, 0, unused_rows(judged.refused, ones)))
@@ -102,7 +106,7 @@ class Entrance:
     def parcels(self, source: int, changes: Any) -> Iterator[Parcel]:
         """Where changes of a source go that were accepted before."""
         for way in self.ways[source]:
-            if not way.old:
+            if way.rows is SourceRows.FRESH:
                 yield from way.parcels(changes, self.shards)
 
     def empty(self, source: int) -> Any:
@@ -125,7 +129,7 @@ class _Way:
     keys: tuple[Columnar, ...]
     repeats: bool
     everywhere: bool = False
-    old: bool = False
+    rows: SourceRows = SourceRows.FRESH
 
     @staticmethod
     def of(route: Route, given: Schema) -> _Way:
@@ -138,7 +142,7 @@ class _Way:
             () if carried else tuple(Columnar(key, given) for key in route.keys),
             route.repeats,
             route.everywhere,
-            route.old,
+            route.rows,
         )
 
     def parcels(self, changes: Any, shards: int) -> Iterator[Parcel]:

@@ -13,7 +13,13 @@ from time import perf_counter
 from typing import Any
 
 from ebbtide.core.time import NEG_INF
-from ebbtide.dataflow.bases import base_of, bases_after, bases_before, reached_from
+from ebbtide.dataflow.bases import (
+    base_of,
+    bases_after,
+    bases_before,
+    due_sources,
+    reached_from,
+)
 from ebbtide.dataflow.cycle import reached
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.plan import Dataflow, StepTimes
@@ -70,6 +76,8 @@ class Stepper:
         )
         entered = self.transport.enter(arrived, before)
         after = entered.seen.frontiers(before, given.advances)
+        asked = 0 if previous is None else previous.revised
+        due = due_sources(lowered, before, after, given.revise > asked)
         clock = given.clock if given.follows else None
         far: dict[int, int] = {}
         texts: list[str] = []
@@ -77,7 +85,7 @@ class Stepper:
             times = times_of(flow.lowered, before, after, _nows(flow, previous), clock, far)
             if not self.collects:
                 times = {number: its.uncollected for number, its in times.items()}
-            moment = StepTimes(before, after, times)
+            moment = StepTimes(before, after, times, due)
             texts = entered.run(flow.tasks(StatePlace(self.root, version), moment))
             behind = reached(texts)
             # With recursions that do not come to now, the step is one that goes as far as they do.
@@ -93,7 +101,8 @@ class Stepper:
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         nows = flow.nows(moment)
         manifest = said.manifest(after, entered.seen, nows, given, self.keeps, spent, previous)
-        manifest = replace(manifest, bases=bases_after(bases, version, lowered, after))
+        after_it = bases_after(bases, version, lowered, after)
+        manifest = replace(manifest, bases=after_it, revised=max(given.revise, asked))
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
         return manifest

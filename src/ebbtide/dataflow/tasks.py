@@ -34,6 +34,7 @@ from ebbtide.dataflow.shard import Job, Shard, StatePlace
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.kernels.admission.kernel import Admission, split, texts
 from ebbtide.kernels.operators.input_archive import InputArchive
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload, where
 from ebbtide.state.columns import ints
 from ebbtide.state.keep import times_of
@@ -122,6 +123,12 @@ class RunningTask:
                 # What operators have let go of is for the archive; they meet it in a replay.
                 self.admitted[operation.number] = changes
                 changes = where(changes, ~gone.mask(changes))
+        if isinstance(operation.job.kernel, WaitingRows) and changes.num_rows:
+            changes, late = operation.job.kernel.judged(changes)
+            said = operation.job.kernel.texts(late)
+            self.unused.append(unused_rows(said, pa.array(np.ones(len(said), np.int64))))
+            self.made[operation.number] = changes
+            return [description, *_released(operation.job.kernel, changes)]
         self.made[operation.number] = changes
         if gone is not None and archives:
             return [description, *_revised(gone, inputs[0])]
@@ -167,6 +174,15 @@ class RunningTask:
                 admitted = self.admitted.get(operator) if whole else None
                 found = self.made[operator] if admitted is None else admitted
         return None if found is None else take.piped(found)
+
+
+def _released(kernel: WaitingRows, changes: Any) -> Iterator[str]:
+    """What is said of rows that have waited and are accepted: how many, and their first time."""
+    if changes.num_rows:
+        declaration = kernel.declaration
+        place = declaration.schema.position(declaration.promises[0].attribute)
+        first, rows = int(times_of(changes, place).min()), int(ints(changes, DIFF).sum())
+        yield json.dumps({"released": declaration.name, "rows": rows, "first": first})
 
 
 def _revised(gone: Gone, changes: Any) -> Iterator[str]:

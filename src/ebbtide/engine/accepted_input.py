@@ -83,6 +83,8 @@ def _not_in(
 ) -> str | None:
     """Why a log does not have all that was accepted of a source; None if it has."""
     name = declaration.name
+    if isinstance(declaration, StreamDeclaration) and declaration.defers:
+        return "its rows may have waited, and its log does not say until when"
     if any(promise.arrival for promise in declaration.promises):
         return "the steps have filled in its ARRIVAL, and its log does not have it"
     if records is None:

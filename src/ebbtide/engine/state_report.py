@@ -28,6 +28,7 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
 from ebbtide.kernels.operators.input_archive import InputArchive
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.optimizer import optimise
 from ebbtide.optimizer.guarding import guarded
 from ebbtide.state.batch import batch_schema
@@ -126,6 +127,8 @@ def _output(name: str, outputs: Mapping[str, Output]) -> Output:
 def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     if operator is not None and isinstance(operator.kernel, InputArchive):
         return f'archive of "{name.removeprefix(archive_name(""))}"'
+    if operator is not None and isinstance(operator.kernel, WaitingRows):
+        return f'rows of "{operator.kernel.declaration.name}" that wait to be replayed'
     source = getattr(operator.kernel, "source", None) if operator is not None else None
     if source is not None:
         return f'admission of "{lowered.declarations[source].name}"'
@@ -161,6 +164,8 @@ def rule_text(
             name = operator.name.removeprefix(archive_name(""))
             keep = archive_keep(next(d for d in declarations if d.name == name))
             return "keep all" if keep is None else f"keep while {keep}"
+        if isinstance(kernel, WaitingRows):
+            return "keep until they are replayed"
         return _of_operations(declarations[kernel.source])
     store = _store(node, area)
     if store is not None:

@@ -10,11 +10,12 @@ reason.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Any
 
 from ebbtide.compile.lowering import Lowered
+from ebbtide.compile.physical import waiting_name
 from ebbtide.core.admission import UnusedRow
 from ebbtide.core.change import Change, consolidate
 from ebbtide.core.declaration import Declaration
@@ -27,14 +28,14 @@ from ebbtide.engine.pending import pending
 from ebbtide.engine.savepoint import needed_files
 from ebbtide.errors import EbbtideError, QueryError
 from ebbtide.local.host import LocalHost
+from ebbtide.state.store import DirectoryStore
 from ebbtide.store.feed_log import FedRow, fed_rows
 from ebbtide.store.history import History
 from ebbtide.store.journal import Journal
-from ebbtide.store.manifest import Manifest
+from ebbtide.store.manifest import Manifest, Manifests, name_of
 from ebbtide.store.pinning import linked_for_a_while
 from ebbtide.store.readers import View, unused
 
-_Moment: TypeAlias = int | str | datetime
 _TRIES = 100
 _MOVED = ("missing-output", "missing-step", "not-kept", "missing-version", "damaged-manifest")
 
@@ -69,9 +70,12 @@ class WhatIf:
             )
         program = Location(self.location)
         lowered = program.program(program.query(self.view.name).program).lowered
-        with linked_for_a_while(root, list(needed_files(root, history, latest))) as place:
+        own = f"state/{name_of(latest.version)}"
+        files = [f for f in needed_files(root, history, latest) if f != own]
+        with linked_for_a_while(root, files) as place:
             if history.upto >= 0:
                 history.write(place)
+            Manifests(DirectoryStore(f"{place}/state")).commit(_without_waiting(latest))
             return self._stepped(place, lowered, latest)
 
     def _stepped(self, place: str, lowered: Lowered, latest: Manifest) -> tuple[Change, ...]:
@@ -79,7 +83,8 @@ class WhatIf:
         refused = {d.name: len(unused(place, d.name)) for d in lowered.declarations}
         host, flow = LocalHost(), Dataflow(lowered, latest.shards)
         stepper = Stepper(flow, host.transport(flow), place, latest.record.kept)
-        given = Given(clock=latest.clock, positions=latest.record.positions)
+        positions, revise = latest.record.positions, latest.revised + 1
+        given = Given(clock=latest.clock, positions=positions, revise=revise)
         arrived: Any = host.fed(lowered, self._arriving(lowered, latest))
         manifest = stepper.step(latest.version + 1, arrived, given)
         for declaration in lowered.declarations:
@@ -111,6 +116,18 @@ class WhatIf:
         return found
 
 
+def _without_waiting(latest: Manifest) -> Manifest:
+    """A version without the rows that wait to be replayed: they are not what is asked about."""
+    waiting = waiting_name("")
+    return replace(
+        latest,
+        areas={
+            name: tuple(([],) for _ in shards) if name.startswith(waiting) else shards
+            for name, shards in latest.areas.items()
+        },
+    )
+
+
 def corrections(
     declared: Iterable[tuple[Declaration, Any, str | None]], zone: tzinfo
 ) -> list[tuple[str, list[FedRow]]]:
@@ -134,7 +151,7 @@ def clipped(changes: Iterable[Change], start: Instant, end: Instant) -> tuple[Ch
     return tuple(found)
 
 
-def span_of(between: tuple[_Moment | None, _Moment | None] | None, zone: tzinfo) -> tuple[int, int]:
+def span_of(between: Any, zone: tzinfo) -> tuple[int, int]:
     """The instants between two, of which either may be left open."""
     if between is None:
         return NEG_INF, INF

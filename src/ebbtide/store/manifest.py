@@ -56,7 +56,8 @@ class Manifest:
 
     ``areas`` has, for each operator and shard, the described SweepAreas (``SweepArea.describe``);
     ``record`` says what the step took in and gave out; ``before`` is the checksum of the journal's
-    entry of the step before; ``bases`` are earlier versions that are kept.  All of it is JSON.
+    entry of the step before; ``bases`` are earlier versions that are kept; ``revised`` counts the
+    requests to replay what waits that are done.  All of it is JSON.
     """
 
     version: int
@@ -67,6 +68,7 @@ class Manifest:
     record: StepRecord = field(default_factory=lambda: StepRecord(-1))
     before: str = ""
     bases: tuple[Base, ...] = ()
+    revised: int = 0
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -117,6 +119,8 @@ class Manifest:
         }
         if self.bases:
             values["bases"] = [[base.version, base.forgotten] for base in self.bases]
+        if self.revised:
+            values["revised"] = self.revised
         body = _text(values)
         return _text({"checksum": _checksum(body), "manifest": body}) + "\n"
 
@@ -150,6 +154,7 @@ class Manifest:
             record=StepRecord.from_json(values["record"]),
             before=values["before"],
             bases=tuple(Base(*base) for base in values.get("bases", ())),
+            revised=values.get("revised", 0),
         )
 
 
