@@ -119,6 +119,21 @@ def test_what_if_says_nothing_of_rows_that_wait(tmp_path: Path) -> None:
     assert told.num_rows == 0
 
 
+def test_a_program_does_not_become_one_in_which_rows_wait_for_ever(tmp_path: Path) -> None:
+    engine = started(tmp_path)
+    fed(engine, range(20))
+    engine.feed("bids", [(0, 100, 3 * SECOND)])
+    engine.step()
+    engine.stop()
+    engine.execute("CREATE STREAM others (auction INT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    joined = "SELECT b.price FROM bids [NOW] b, others [NOW] o"
+    queries = [*map(engine.definitions.query, VIEWS), engine.query(joined, name="joined")]
+    with pytest.raises(EbbtideError) as caught:
+        engine.evolve(*queries, name="program")
+    assert caught.value.code == "cannot-evolve"
+    assert caught.value.hint == "replay them first: engine.revise()"
+
+
 @pytest.mark.parametrize(
     ("clauses", "code"),
     [("REVISE EVERY 1 HOUR", "revise-needs-archive"), ("ARCHIVE 1 DAY REVISE NEVER", "syntax")],

@@ -12,7 +12,7 @@ Buckets of time are segments, and their zone map is the index by which whole buc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +35,7 @@ def archive_layout(rows: Schema) -> Layout:
 class InputArchive:
     """Keeps what comes of a source, which is told by its number."""
 
-    source: int = 0
+    source: int = field(default=0, compare=False)
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """What comes, of which nothing goes on."""
