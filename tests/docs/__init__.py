@@ -24,12 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from ebbtide.analysis import check
+from ebbtide.core.declaration import StreamDeclaration
 from ebbtide.core.time import instant
 from ebbtide.errors import EbbtideError
 from ebbtide.optimizer import prepared
 from ebbtide.reference import evaluate
 from ebbtide.sql import parse
 from ebbtide.sql.binder import bind
+from ebbtide.sql.binding.insertion import inserted
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 
@@ -176,6 +178,8 @@ def _bound(block: Block, catalog: Catalog) -> Catalog:
             if block.error is not None:
                 # What only data can show: there are none but those that the query itself has.
                 list(evaluate(query.plan, {}, instant(0), query.on_error))
+        if isinstance(bound, BoundInsert) and isinstance(bound.target, StreamDeclaration):
+            catalog = inserted(bound.target, bound.query, catalog)
     return catalog
 
 

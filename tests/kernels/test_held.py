@@ -38,3 +38,17 @@ def test_what_has_begun_is_shown_and_nothing_else(way: Way) -> None:
     last = run.step(Step(((),), INF, (NEG_INF,)))
     assert consolidate((*output, *last)) == consolidate(taken)
     assert run.rows == 0
+
+
+@given(way=WAYS)
+def test_where_all_rows_have_begun_only_ends_lie_ahead(way: Way) -> None:
+    case = Case(CASE.node, Held(begun=True), CASE.inputs, CASE.exchange)
+    run = Run(case, way.shards)
+    taken: tuple[Change, ...] = ()
+    output: tuple[Change, ...] = ()
+    for step in history(Random(way.seed), case.inputs, way.steps, way.size):
+        emitted = run.step(step)
+        assert all(change.valid_from <= step.now for change in emitted)
+        taken, output = (*taken, *step.inputs[0]), (*output, *emitted)
+        assert consolidate(output) == consolidate(taken)
+        assert run.rows == 0

@@ -72,6 +72,30 @@ def failures(day: Day, received: Received) -> Rows:
     ]
 
 
+def recoveries(day: Day, received: Received) -> Rows:
+    times = defaultdict(list)
+    for sid, _, at in day.rows("temperature"):
+        times[sid].append(at)
+    return [
+        (sid, at)
+        for sid, own in times.items()
+        for at in own
+        if any(at - 10 * MINUTE <= other < at - MINUTE for other in own)
+        and not any(at - MINUTE <= other < at for other in own)
+    ]
+
+
+def stuck(day: Day, received: Received) -> Rows:
+    values: dict[tuple[int, Instant], list[float]] = defaultdict(list)
+    for sid, value, at in day.rows("temperature"):
+        values[sid, -(-at // (5 * MINUTE)) * 5 * MINUTE].append(value)
+    return [
+        (sid, at, them[0])
+        for (sid, at), them in values.items()
+        if len(them) >= 8 and len({*them}) == 1
+    ]
+
+
 def threatened(day: Day, received: Received) -> Rows:
     return [
         (fire, beside, at)
@@ -101,6 +125,48 @@ def smoke_until_brigade(day: Day, received: Received) -> Rows:
     ]
 
 
+def smoke_around_fires(day: Day, received: Received) -> Rows:
+    areas = {sensor.number: sensor.area for sensor in day.sensors}
+    ends = dict(day.rows("fire_ends"))
+    found = []
+    for fire, _, start in day.rows("fire_starts"):
+        # The look in which the five minutes after the end are over is the last one.
+        last = ends[fire] + 5 * MINUTE
+        looks = range(start, last + SECOND + 1, SECOND)
+        for area in {*areas.values()}:
+            own = [(v, at) for sid, v, at in day.rows("smoke") if areas[sid] == area]
+            for end in looks:
+                seen = [v for v, at in own if end - 10 * SECOND <= at <= end]
+                if seen:
+                    found.append((area, end, sum(seen) / len(seen)))
+    return found
+
+
+def so_far(day: Day, received: Received) -> Rows:
+    ends = dict(day.rows("fire_ends"))
+    found = []
+    for fire, _, start in day.rows("fire_starts"):
+        for area in {sensor.area for sensor in day.sensors}:
+            end = start
+            while ends[fire] >= end + MINUTE and _most_of(day, area, end, end + MINUTE) is not None:
+                end += MINUTE
+                found.append((fire, area, start, end, _most_of(day, area, start, end)))
+    return found
+
+
+def worst_of_fragments(day: Day, received: Received) -> Rows:
+    ends = dict(day.rows("fire_ends"))
+    return [
+        (fire, area, start, ends[fire], _most_of(day, area, start, ends[fire]))
+        for fire, area, start, end, _ in so_far(day, received)
+        if end <= ends[fire] < end + MINUTE
+    ]
+
+
+def _most_of(day: Day, area: str, first: Instant, last: Instant) -> float | None:
+    return dict(_most(day, first, last - 1)).get(area)
+
+
 def _most(day: Day, first: Instant, last: Instant) -> Rows:
     areas = {sensor.number: sensor.area for sensor in day.sensors}
     most: dict[str, float] = {}
@@ -119,8 +185,13 @@ MEANINGS: dict[str, Callable[[Day, Received], Rows]] = {
         detections,
         alarms,
         failures,
+        recoveries,
+        stuck,
         threatened,
         worst_smoke,
         smoke_until_brigade,
+        smoke_around_fires,
+        so_far,
+        worst_of_fragments,
     )
 }

@@ -37,6 +37,8 @@ WORLD = World(
     """
     CREATE STREAM bids (auction BIGINT, price DOUBLE, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
     CREATE STREAM auctions (id BIGINT, seller BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+    CREATE STREAM lots (id BIGINT, opens TIMESTAMP NOT NULL, closes TIMESTAMP,
+      PROGRESS FOR opens AS opens);
     """
 )
 NOW = 40

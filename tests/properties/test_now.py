@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import assume, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.properties.test_engine_law import judge
 
@@ -29,8 +29,7 @@ from ebbtide.algebra.relation import (
 )
 from ebbtide.algebra.window import Istream
 from ebbtide.config import Config
-from ebbtide.errors import EvaluationError, UnsupportedError
-from ebbtide.optimizer import optimise, prepared
+from ebbtide.errors import EvaluationError, TemporalError, UnsupportedError
 from strategies.arrivals import PROMISED
 from strategies.expressions import now_predicate_from
 from strategies.plans import plans
@@ -90,11 +89,13 @@ _ABOVE: tuple[Callable[[Relation], Relation], ...] = (
 def test_random_conditions(
     plan: Relation, seed: int, steps: int, shards: int, collects: bool
 ) -> None:
-    # A condition with NOW() that can fail is not one whose rows are left out.
-    assume(prepared(plan).plan == optimise(plan))
     try:
         judge(plan, seed, steps, shards, collects)
     except UnsupportedError as error:
         event(f"not built: {error.code}")
+    except TemporalError as error:
+        if error.code != "too-many-phases":
+            raise
+        event(f"refused: {error.code}")
     except EvaluationError as error:
         event(f"no value: {error.code}")

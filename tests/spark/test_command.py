@@ -79,9 +79,10 @@ def test_a_run_is_stopped_and_taken_up_again(tmp_path: Path) -> None:
     assert second.out.strip() == said_by_the_page("run").strip()
     lines = second.err.splitlines()
     assert lines[:2] == ["Starting Spark ...", "Starting the program ..."]
-    assert all("means: step " in line for line in lines[2:]), second.err
-    assert "in traffic 4 rows" in lines[-1]
-    assert "late 1  unused 1" in lines[-1]
+    assert all("means: step " in line for line in lines[2:-1]), second.err
+    assert "in traffic 4 rows" in lines[-2]
+    assert "late 1  unused 1" in lines[-2]
+    assert lines[-1] == "1 row was not used: see ebbtide late traffic"
     # What was answered is there for whoever asks later, and Spark's words are in its log.
     asked = run(tmp_path, "changes", "means", "--since", "0")
     assert asked.out == said_by_the_page("changes")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from ebbtide.algebra.call import AggregateCall, SortKey
-from ebbtide.algebra.combination import AntiJoin, Join, OuterJoin, SemiJoin
+from ebbtide.algebra.combination import AntiJoin, AsofJoin, Join, OuterJoin, SemiJoin
 from ebbtide.algebra.expression import (
     And,
     Arithmetic,
@@ -21,6 +21,8 @@ from ebbtide.algebra.expression import (
     Literal,
     Or,
     Ref,
+    conjunction,
+    conjuncts,
     depends_on_now,
 )
 from ebbtide.algebra.operators import operator
@@ -58,11 +60,23 @@ class _Poison:
             case Over():
                 framed = (replace(c, call=self._argument(c.call)) for c in node.calls)
                 return replace(node, calls=tuple(framed))
+            case AsofJoin():
+                return replace(node, predicate=self._compared(node))
             case Join() | SemiJoin() | AntiJoin() | OuterJoin():
                 schema = node.left.schema + node.right.schema
                 return replace(node, predicate=self._condition(node.predicate, schema))
             case _:
                 return node
+
+    def _compared(self, node: AsofJoin) -> Expression:
+        """The condition of an ASOF JOIN, with sides of its equalities that may fail."""
+
+        def bad(term: Expression) -> Expression:
+            if isinstance(term, Comparison) and term.op == "=":
+                return Comparison("=", self._value(term.left), self._value(term.right))
+            return term
+
+        return conjunction(tuple(map(bad, conjuncts(node.predicate))))
 
     def _chosen(self, often: int = 2) -> bool:
         return self.draw(st.integers(0, often)) == often

@@ -41,6 +41,7 @@ from ebbtide.algebra.expression import (
     Succeeds,
     Tried,
 )
+from ebbtide.algebra.plain_patterns import plain_groups
 from ebbtide.algebra.scalars import scalar
 from ebbtide.core.decimals import MAX_PRECISION
 from ebbtide.core.tree import fold
@@ -172,8 +173,24 @@ def _call(node: Call, below: tuple[_Known, ...], fails: bool) -> _Known:
         case (("JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" | "GET_JSON_OBJECT"), (_, Literal())):
             # A constant path has been read when the query was bound.
             return _Known(fails)
+        case "SPLIT_PART", (_, _, Literal(value=int(part))) if part != 0:
+            return _Known(fails)
+        case "REGEXP_EXTRACT", arguments if _finds_a_group(arguments):
+            return _Known(fails)
         case name, _:
             return _Known(fails or name not in NEVER_FAIL, _of_type(node.type))
+
+
+def _finds_a_group(arguments: tuple[Expression, ...]) -> bool:
+    """Whether a plain pattern has the group that is asked for."""
+    match arguments:
+        case (_, Literal(value=str(pattern))):
+            groups, wanted = plain_groups(pattern), 1
+        case (_, Literal(value=str(pattern)), Literal(value=int(group))):
+            groups, wanted = plain_groups(pattern), group
+        case _:
+            return False
+    return groups is not None and 0 <= wanted <= groups
 
 
 def _arithmetic(node: Arithmetic, below: tuple[_Known, ...], fails: bool) -> _Known:

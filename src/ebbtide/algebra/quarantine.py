@@ -5,10 +5,12 @@ left out, and so is the row of a group that has such a row in it.  What is left 
 its own, with the columns of ``ERRORS``: it has a row for every row on which an operator's
 expressions fail, over the instants at which they do.  Under FAIL the step fails.
 
-The terms of a condition, those that AND connects at its top, are judged each: a row that one of
-them does not let pass, because it is FALSE or unknown, is no error of the others.  The sides of an
-equality by which an inner join joins are computed of the rows of its inputs, each like a
-projection, so that a row without such a value is left out once and not with every partner.
+Of the terms of a condition, those that AND connects at its top, one that is FALSE decides, and one
+that is NULL does not: beside a term that fails it is an error.  A term over several inputs of a
+join is what its rows meet by; NULL meets nothing there, and decides like FALSE.  The sides of an
+equality by which an inner join joins, and of the comparisons by which an ASOF JOIN does, are
+computed of the rows of its inputs, each like a projection, so that a row without such a value is
+left out once and not with every partner.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from __future__ import annotations
 from enum import Enum
 
 from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.combination import Join, Product
 from ebbtide.algebra.expression import Comparison, Expression, Ref
 from ebbtide.algebra.printing import sql
-from ebbtide.algebra.relation import Relation
+from ebbtide.algebra.relation import Filter, Relation
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import find
 from ebbtide.core.types import STRING, TIMESTAMP
@@ -58,12 +61,34 @@ def operator_word(node: Relation) -> str:
 
 def sides_of(term: Expression, left: Schema, right: Schema) -> tuple[Expression, Expression] | None:
     """The sides of an equality between two inputs of a join, that of the left input first."""
-    if not isinstance(term, Comparison) or term.op != "=":
+    return compared(term, left, right) if isinstance(term, Comparison) and term.op == "=" else None
+
+
+def compared(term: Expression, left: Schema, right: Schema) -> tuple[Expression, Expression] | None:
+    """The sides of any comparison between two inputs of a join, that of the left input first."""
+    if not isinstance(term, Comparison):
         return None
     for one, other in ((term.left, term.right), (term.right, term.left)):
         if _is_of(one, left) and _is_of(other, right):
             return one, other
     return None
+
+
+def inputs_of(relation: Relation) -> tuple[Schema, ...]:
+    """The inputs of the inner joins that a relation is, below its filters."""
+    match relation:
+        case Filter(input=below):
+            return inputs_of(below)
+        case Product(left=left, right=right) | Join(left=left, right=right):
+            return (*inputs_of(left), *inputs_of(right))
+        case _:
+            return (relation.schema,)
+
+
+def meets(term: Expression, inputs: tuple[Schema, ...]) -> bool:
+    """Whether a term is over several inputs of a join, so that rows meet where it is TRUE."""
+    columns = {ref.column.identity for ref in find(term, Ref)}
+    return sum(not columns.isdisjoint(c.identity for c in schema) for schema in inputs) > 1
 
 
 def _is_of(expression: Expression, schema: Schema) -> bool:

@@ -148,6 +148,10 @@ class Alias(Relation):
         return self.input.schema.qualified(self.name)
 
 
+SCALAR = "scalar subquery"
+"""The name of a subquery that is a value of a row; others of one query have a number behind it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filter(Relation):
     """The rows for which the predicate is TRUE."""

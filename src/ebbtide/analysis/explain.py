@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.relation import Relation, Stream
+from ebbtide.algebra.operators import Matching
+from ebbtide.algebra.relation import Filter, Relation, Stream
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
@@ -87,7 +88,10 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
         held.append(_AHEAD)
     return Explanation(
         {
-            "outlook": _outlook(outlook(analysis, rates), rates or {}),
+            "outlook": {
+                **_outlook(outlook(analysis, rates), rates or {}),
+                "skips": list(_skipped(analysis.root)),
+            },
             "emit": analysis.emit.value,
             "verdict": {
                 "finality": _finality(verdict.finality),
@@ -118,6 +122,14 @@ def _outlook(found: Outlook, rates: Rates) -> dict[str, Any]:
         ],
         "rates": dict(rates),
     }
+
+
+def _skipped(node: Node) -> Iterator[str]:
+    """The conditions that rows must meet to enter a join: others have no partner there."""
+    for below in node.inputs:
+        if isinstance(node.relation, Matching) and isinstance(below.relation, Filter):
+            yield plan_tree(below.relation).splitlines()[0].removeprefix("Filter ")
+        yield from _skipped(below)
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -202,6 +214,8 @@ def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
         yield _line("keeps", text if times == 1 else f"{text}, {times} times")
     if not said["keeps"]:
         yield _line("keeps", "nothing")
+    for condition in dict.fromkeys(said["skips"]):
+        yield _line("skips", f"rows without {condition}: they have no partner, and are not stored")
     yield from _sum_lines(said)
     for waiting in verdict["waiting"]:
         yield _line("waits", f"{waiting['text']}: {waiting['hint']}")

@@ -132,6 +132,11 @@ def _phases(node: Filter | Map) -> tuple[Phase, ...]:
     return phases(*(named.expression for named in node.columns))
 
 
+def may_last(edge: Edge) -> bool:
+    """Whether rows of a changing relation may be there however far its times have come."""
+    return edge.is_snapshot and not _bounded(edge, TO)
+
+
 def _bounded(edge: Edge, end: Var) -> bool:
     known = edge.bounds.variables
     return all(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +58,25 @@ def checked(
 
 def floor(spark: SparkSession, rows: ReadingFiles, files: int, root: Path) -> float:
     """The seconds of the floor."""
-    return _streamed(
-        spark,
-        rows,
-        files,
-        root,
-        lambda batch: batch.repartition(SHARDS, "k").mapInArrow(_as_it_is, COLUMNS),
-    )
+    return floor_of(spark, rows.path, COLUMNS, "k", files, root)
+
+
+def floor_of(
+    spark: SparkSession, path: Path, columns: str, key: str, files: int, root: Path
+) -> float:
+    """The seconds of the floor for files with other columns."""
+
+    def batch(frame: DataFrame, _: int) -> None:
+        frame.sparkSession.conf.set("spark.sql.adaptive.enabled", "false")
+        with unsized_batches(frame.sparkSession):
+            sent = frame.repartition(SHARDS, key).mapInArrow(_as_it_is, columns)
+            sent.write.format("noop").mode("overwrite").save()
+
+    reader = spark.readStream.schema(columns).option("maxFilesPerTrigger", files)
+    writer = reader.csv(str(path)).writeStream.foreachBatch(batch)
+    began = time.perf_counter()
+    _write(writer, root)
+    return time.perf_counter() - began
 
 
 def spark_windows(spark: SparkSession, rows: ReadingFiles, files: int, root: Path) -> float:
@@ -119,24 +131,6 @@ def same(found: Answer, expected: Answer) -> bool:
 def _frame(spark: SparkSession, rows: ReadingFiles, files: int) -> DataFrame:
     reader = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", files)
     return reader.csv(str(rows.path))
-
-
-def _streamed(
-    spark: SparkSession,
-    rows: ReadingFiles,
-    files: int,
-    root: Path,
-    each: Callable[[DataFrame], DataFrame],
-) -> float:
-    def batch(frame: DataFrame, _: int) -> None:
-        frame.sparkSession.conf.set("spark.sql.adaptive.enabled", "false")
-        with unsized_batches(frame.sparkSession):
-            each(frame).write.format("noop").mode("overwrite").save()
-
-    writer = _frame(spark, rows, files).writeStream.foreachBatch(batch)
-    began = time.perf_counter()
-    _write(writer, root)
-    return time.perf_counter() - began
 
 
 def _write(writer: Any, root: Path) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ebbtide.algebra.identifiers import identifier
-from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
 from ebbtide.cli.scripts import Script, declared
 from ebbtide.core.tree import find
@@ -104,7 +103,7 @@ def _fed_by_hand(entry: StreamEntry | TableEntry) -> SourceError:
 
 
 def _unread(engine: Engine, queries: Iterable[Query]) -> list[ViewEntry]:
-    """The views that are relations and that nothing else reads."""
+    """The views that nothing else reads."""
     plans = [query.bound.plan for query in queries]
     read = {view.name.casefold() for plan in plans for view in find(plan, View)}
     return [
@@ -113,7 +112,6 @@ def _unread(engine: Engine, queries: Iterable[Query]) -> list[ViewEntry]:
         if isinstance(entry, ViewEntry)
         and entry.name.casefold() not in read
         and not engine.catalog.dependents(entry.name)
-        and kind(entry.view) is not Kind.FACT
     ]
 
 

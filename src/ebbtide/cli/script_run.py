@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.cli.display import Display, display
 from ebbtide.cli.error_display import DONE, INTERRUPTED, LOG
 from ebbtide.cli.run_progress import Watch
+from ebbtide.core.words import counted
 from ebbtide.engine.warming import warming
 from ebbtide.errors import EbbtideError
 from ebbtide.spark.java import find_program
@@ -73,6 +75,7 @@ class ScriptRun:
         self.written = written
         self.ending = threading.Event()
         self.at_once = False
+        self.watched: Watch | None = None
 
     def run(self) -> int:
         """Runs until the end that was asked for, and gives the exit code."""
@@ -86,7 +89,8 @@ class ScriptRun:
                     run = self._started()
                     if Journal(run.root).latest() is None:
                         shown.say("Waiting for the first step, which loads kernels ...")
-                    self._watch(shown, [Watch(run)])
+                    self.watched = Watch(run)
+                    self._watch(shown, [self.watched])
             except Exception as error:
                 if not self.ending.is_set() or isinstance(error, EbbtideError):
                     raise
@@ -95,6 +99,7 @@ class ScriptRun:
             finally:
                 if not self.at_once:
                     self.engine.stop()
+        self._say_unused()
         interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
         return INTERRUPTED if interrupted else DONE
 
@@ -109,6 +114,16 @@ class ScriptRun:
             self.engine.spark  # noqa: B018 - starts it
             if kernels.is_alive():
                 shown.say("Compiling kernels, once on this machine ...")
+
+    def _say_unused(self) -> None:
+        """Says where rows are that were not used: nothing vanishes without a word."""
+        if self.watched is None or not self.watched.seen.refused:
+            return
+        unused = self.watched.seen.refused
+        say = f"{counted(unused, 'row')} {'was' if unused == 1 else 'were'} not used: see"
+        sources = (source.name for source in self.watched.seen.sources)
+        commands = " or ".join(f"ebbtide late {name}" for name in sources)
+        sys.stderr.write(f"{say} {commands}\n")
 
     def _started(self) -> Run:
         trigger = {"availableNow": True} if self.until_caught_up else None

@@ -1,7 +1,8 @@
 """LIKE, and functions of regular expressions.
 
 A LIKE whose pattern is the same on all rows is Arrow's; regular expressions are matched one value
-at a time, because Arrow's do not know all of Java's.
+at a time, because Arrow's do not know all of Java's.  What a plain one extracts, in which all that
+is written means the same to both, is Arrow's too.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ebbtide.columnar.arrays import each, is_scalar, present
+from ebbtide.algebra.plain_patterns import CLASS, plain_groups
+from ebbtide.columnar.arrays import constant_of, each, is_scalar, present
 from ebbtide.columnar.regex import compiled, expanded
-from ebbtide.columnar.signature import Implementation, bad_argument, by_value
+from ebbtide.columnar.signature import Context, Implementation, bad_argument, by_value
 from ebbtide.columnar.vectors import Computed, Failures, failing
 from ebbtide.core.types import BOOLEAN, STRING
 from ebbtide.errors import EvaluationError
@@ -88,6 +91,32 @@ def _form(pattern: str, escape: str) -> re.Pattern[str]:
     return re.compile(_expression(_parts(pattern, escape)), re.DOTALL)
 
 
+@lru_cache(maxsize=1000)
+def _named_groups(pattern: str) -> tuple[str, int] | None:
+    """A plain pattern with names for its groups, and how many there are."""
+    groups = plain_groups(pattern)
+    if groups is None:
+        return None
+    number = count(1)
+    named = re.sub(rf"{CLASS.pattern}|\(", lambda m: _group(m[0], number), pattern)
+    return f"(?P<g0>{named})", groups
+
+
+def _group(part: str, number: Iterator[int]) -> str:
+    return f"(?P<g{next(number)}>" if part == "(" else part
+
+
+def _extracts(context: Context, text: Any, pattern: Any, group: Any = None) -> Any:
+    form = constant_of(pattern)
+    wanted = 1 if group is None else constant_of(group)
+    named = None if form is None or is_scalar(text) else _named_groups(form)
+    if named is None or wanted is None or not 0 <= wanted <= named[1]:
+        given = (text, pattern) if group is None else (text, pattern, group)
+        return each(_extract, context.types, STRING, *given)
+    found = pc.struct_field(pc.extract_regex(text, pattern=named[0]), f"g{wanted}")
+    return pc.if_else(pc.is_valid(text), pc.fill_null(found, ""), pa.scalar(None, text.type))
+
+
 def _extract(text: str, pattern: str, group: int = 1) -> str:
     match = compiled(pattern).search(text)
     if match is None:
@@ -120,7 +149,7 @@ def _split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
 
 PATTERNS: dict[str, Implementation] = {
     "RLIKE": by_value(lambda text, pattern: compiled(pattern).search(text) is not None),
-    "REGEXP_EXTRACT": by_value(_extract),
+    "REGEXP_EXTRACT": _extracts,
     "REGEXP_REPLACE": by_value(_replace),
     "SPLIT": by_value(_split),
 }

@@ -37,6 +37,7 @@ from ebbtide.algebra.traits import KeepsKind
 from ebbtide.algebra.window import Dstream, Istream, Window
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
+from ebbtide.analysis.begun import has_begun
 from ebbtide.analysis.finality import When
 from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
@@ -564,7 +565,7 @@ def _passing(analysis: Analysis) -> _Passing:
     """How the rows of a view pass: by what is proved of when they are final."""
     emit, root = analysis.emit, analysis.root
     if emit is Emit.CHANGES:
-        return _Passing(Held())
+        return _Passing(Held(has_begun(root.relation)))
     told = emit is Emit.CHANGES_WITH_FINALITY
     if root.finality.when is not When.BY_PROGRESS:
         return _Passing(AtOnce(told))

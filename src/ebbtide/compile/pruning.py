@@ -25,7 +25,7 @@ from ebbtide.algebra.combination import (
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.expression import Expression, Ref
+from ebbtide.algebra.expression import Expression, Ref, depends_on_now
 from ebbtide.algebra.operators import Padding, operator
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.recursion import Recurrence, Recursion
@@ -75,8 +75,12 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
         case Filter():
             return (reads | _in((node.predicate,), node.input.schema),)
         case Map():
+            # A column with NOW() in it cuts the time of a row, whoever reads it.
+            moving = (
+                named.expression for named in node.columns if depends_on_now(named.expression)
+            )
             chosen = (node.columns[i].expression for i in sorted(reads))
-            return (_in(chosen, node.input.schema),)
+            return (_in((*chosen, *moving), node.input.schema),)
         case Unnest():
             width = len(node.input.schema)
             own = frozenset(place for place in reads if place < width)

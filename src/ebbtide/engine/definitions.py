@@ -9,9 +9,11 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ebbtide.algebra.relation import Relation, Stream
+from ebbtide.algebra.expression import Call
+from ebbtide.algebra.printing import sql
+from ebbtide.algebra.relation import Map, Relation, Stream
 from ebbtide.analysis.analysis import examine
-from ebbtide.core.declaration import Declaration
+from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.file_name import LONGEST
 from ebbtide.core.tree import find
 from ebbtide.engine.allowed_paths import AllowedPaths
@@ -75,7 +77,7 @@ class Definitions:
                 "insert-without-progress",
                 f'what is inserted into "{target.name}" does not progress as it is declared',
                 detail=error.detail,
-                hint=error.hint,
+                hint=_later_time(bound) or error.hint,
             ) from None
         self.catalog = catalog
         self.texts.append(statement.span.text)
@@ -176,6 +178,22 @@ def check_name(name: str) -> None:
             f'"{name}" cannot name a query',
             hint=f"use letters, digits, _, - and ., at most {LONGEST} of them",
         )
+
+
+def _later_time(bound: BoundInsert) -> str | None:
+    """What to choose in place of the earliest of several times, which need not progress."""
+    declaration, plan = bound.target, bound.query.plan
+    if not isinstance(declaration, StreamDeclaration) or not isinstance(plan, Map):
+        return None
+    promised = {promise.attribute for promise in declaration.promises}
+    for named in plan.columns:
+        match named.expression:
+            case Call(name="LEAST") if named.name in promised:
+                text = sql(named.expression)
+                return f"choose the latest: GREATEST{text.removeprefix('LEAST')} AS {named.name}"
+            case _:
+                pass
+    return None
 
 
 def _reads(plan: Relation, name: str) -> bool:

@@ -21,7 +21,7 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.file_name import file_name
 from ebbtide.core.html import facts_html
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import instant
+from ebbtide.core.time import INF, instant
 from ebbtide.core.types import STRING
 from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.arguments import path_of, typed, zone_of
@@ -318,7 +318,12 @@ class Engine:
                 f'"{declaration.name}" cannot be advanced: nothing is promised about its times',
                 hint="declare PROGRESS FOR one of its time attributes",
             )
-        self.log_of(declaration).append([Advance(instant(at, self.zone))])
+        moment = instant(at, self.zone)
+        if moment == INF:
+            from ebbtide.engine.last_promise import refuse_endless
+
+            refuse_endless(run.program.lowered for run in self._runs.values() if run.active)
+        self.log_of(declaration).append([Advance(moment)])
 
     def step(self, clock: int | str | datetime | None = None) -> dict[str, Manifest]:
         """One step of every query that is fed by hand; one that steps by itself is waited for."""

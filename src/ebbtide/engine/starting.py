@@ -14,7 +14,7 @@ from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.core.declaration import Declaration, StreamDeclaration, arrivals_of
 from ebbtide.core.time import SECOND, Duration
 from ebbtide.core.tree import find
-from ebbtide.engine.arguments import length_of
+from ebbtide.engine.arguments import length_of, typed
 from ebbtide.engine.keeping import keeping
 from ebbtide.engine.outputs import outlets
 from ebbtide.engine.replacing import set_aside
@@ -68,6 +68,8 @@ def started(
     many steps a rollback can go back.  With a heartbeat ``now``
     follows the clock, and steps come in idle time.
     """
+    if trigger is not None:
+        typed("trigger", trigger, dict, 'trigger={"availableNow": True}')
     lowered = lower({query.name: query.analysis for query in queries})
     sinks = outlets(_sinks(sink, queries), queries, encoding)
     _check_paths(engine, sinks)

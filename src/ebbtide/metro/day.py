@@ -58,12 +58,25 @@ class Fire:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """What a sensor measures, and where; a broken one is silent from an instant on."""
+    """What a sensor measures, and where; a broken one is silent from an instant on.
+
+    One that is back later says the same ever after.
+    """
 
     number: int
     kind: str
     area: str
     silent_from: Instant | None = None
+    back_at: Instant | None = None
+
+    def speaks(self, at: Instant) -> bool:
+        """Whether it reports at an instant."""
+        is_back = self.back_at is not None and at >= self.back_at
+        return self.silent_from is None or at < self.silent_from or is_back
+
+    def is_stuck(self, at: Instant) -> bool:
+        """Whether it says what it has said before."""
+        return self.back_at is not None and at >= self.back_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +126,12 @@ def _fires(random: Random, length: Duration) -> tuple[Fire, ...]:
 def _sensors(random: Random, length: Duration) -> tuple[Sensor, ...]:
     kinds = ("temperature", "temperature", "smoke", "airflow")
     places = [(kind, area) for area in AREAS for kind in kinds]
-    broken = random.choice([i for i, (kind, _) in enumerate(places) if kind == "temperature"])
-    at = _after(random, length, 60, 80)
+    able = [i for i, (kind, _) in enumerate(places) if kind == "temperature"]
+    broken, worn = random.sample(able, 2)
+    at, pause = _after(random, length, 60, 80), _after(random, length, 45, 55)
+    faults = {broken: (at, None), worn: (pause, pause + 2 * MINUTE)}
     return tuple(
-        Sensor(i + 1, kind, area, at if i == broken else None)
+        Sensor(i + 1, kind, area, *faults.get(i, (None, None)))
         for i, (kind, area) in enumerate(places)
     )
 
@@ -148,12 +163,17 @@ def _readings(
 ) -> Iterator[Event]:
     for sensor in sensors:
         at = BEGIN + random.randrange(EVERY // SECOND) * SECOND
-        while at < BEGIN + length and (sensor.silent_from is None or at < sensor.silent_from):
+        said: float | None = None
+        while at < BEGIN + length:
             value = _value(random, sensor, fires, at)
+            if sensor.is_stuck(at) and said is not None:
+                value = said
             arrives = at + _delay(random)
             if burst.holds(sensor, at):
                 arrives = max(arrives, burst.end + random.randrange(SECOND))
-            yield Event(sensor.kind, (sensor.number, value, at), at, arrives)
+            if sensor.speaks(at):
+                said = value
+                yield Event(sensor.kind, (sensor.number, value, at), at, arrives)
             at += every + random.randrange(-1, 2) * SECOND
 
 

@@ -1,7 +1,8 @@
 """The streams of the station and the rules on them, as SQL.
 
 Every rule is one query on bare streams: no window is written, and what each keeps follows from its
-conditions on times (paper 5).
+conditions on times (paper 5).  Two streams are fed by rules that read them again: looks at the last
+seconds while there is a fire, and fragments of a fire of any length.
 """
 
 from __future__ import annotations
@@ -36,6 +37,50 @@ CLAUSES: Mapping[str, str] = {
     for name in COLUMNS
 }
 """Late rows are taken in; where mostly nothing happens, silence must not hold up the others."""
+
+
+DERIVED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "looks": (
+        "fire BIGINT, begins TIMESTAMP NOT NULL, ends TIMESTAMP NOT NULL, PROGRESS FOR ends",
+        (
+            """
+SELECT fire, at - INTERVAL 10 SECONDS AS begins, at AS ends FROM fire_starts
+""",
+            """
+SELECT w.fire, w.begins + INTERVAL 1 SECOND AS begins, w.ends + INTERVAL 1 SECOND AS ends
+FROM looks AS w
+WHERE NOT EXISTS (SELECT 1 FROM fire_ends AS e WHERE e.fire = w.fire
+  AND w.ends <= e.at + INTERVAL 310 SECONDS AND w.ends > e.at + INTERVAL 5 MINUTES)
+""",
+        ),
+    ),
+    "fragments": (
+        "fire BIGINT, area STRING, began TIMESTAMP NOT NULL, ends TIMESTAMP NOT NULL,"
+        " most DOUBLE, PROGRESS FOR ends",
+        (
+            """
+SELECT f.fire, k.area, f.at AS began, f.at + INTERVAL 1 MINUTE AS ends, MAX(k.value) AS most
+FROM fire_starts AS f
+JOIN (SELECT s.area, k.value, k.at FROM smoke AS k JOIN sensors AS s ON s.sid = k.sid) AS k
+  ON k.at >= f.at AND k.at < f.at + INTERVAL 1 MINUTE
+WHERE NOT EXISTS (SELECT 1 FROM fire_ends AS e WHERE e.fire = f.fire
+  AND e.at >= f.at AND e.at < f.at + INTERVAL 1 MINUTE)
+GROUP BY f.fire, k.area, f.at
+""",
+            """
+SELECT g.fire, g.area, g.began, g.ends + INTERVAL 1 MINUTE AS ends,
+  GREATEST(g.most, MAX(k.value)) AS most
+FROM fragments AS g
+JOIN (SELECT s.area, k.value, k.at FROM smoke AS k JOIN sensors AS s ON s.sid = k.sid) AS k
+  ON k.area = g.area AND k.at >= g.ends AND k.at < g.ends + INTERVAL 1 MINUTE
+WHERE NOT EXISTS (SELECT 1 FROM fire_ends AS e WHERE e.fire = g.fire
+  AND e.at >= g.ends AND e.at < g.ends + INTERVAL 1 MINUTE)
+GROUP BY g.fire, g.area, g.began, g.ends, g.most
+""",
+        ),
+    ),
+}
+"""Streams that rules feed, which read them again: each has its columns and its rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +167,30 @@ WHERE NOT EXISTS (SELECT 1 FROM temperature AS n WHERE n.sid = t.sid
 """,
     ),
     StationRule(
+        "recoveries",
+        "sensor failure",
+        "a temperature sensor that is back after more than a minute",
+        """
+SELECT t.sid, t.at
+FROM temperature AS t
+WHERE EXISTS (SELECT 1 FROM temperature AS b WHERE b.sid = t.sid
+    AND b.at >= t.at - INTERVAL 10 MINUTES AND b.at < t.at - INTERVAL 1 MINUTE)
+  AND NOT EXISTS (SELECT 1 FROM temperature AS n WHERE n.sid = t.sid
+    AND n.at >= t.at - INTERVAL 1 MINUTE AND n.at < t.at)
+""",
+    ),
+    StationRule(
+        "stuck",
+        "sensor failure",
+        "a temperature sensor that says one value for five minutes",
+        """
+SELECT sid, CEIL(at TO 5 MINUTES) AS at, MIN(value) AS value
+FROM temperature
+GROUP BY sid, CEIL(at TO 5 MINUTES)
+HAVING COUNT(*) >= 8 AND MIN(value) = MAX(value)
+""",
+    ),
+    StationRule(
         "threatened",
         "analysis",
         "the areas beside a fire",
@@ -157,6 +226,40 @@ JOIN sensors AS s ON s.sid = k.sid
 GROUP BY f.fire, s.area, f.at, b.at
 """,
     ),
+    StationRule(
+        "smoke_around_fires",
+        "analysis",
+        "the mean smoke of the last 10 seconds in each area, every second, from the start of a"
+        " fire until 5 minutes after its end",
+        """
+SELECT s.area, w.ends AS at, AVG(k.value) AS mean
+FROM looks AS w
+JOIN smoke AS k ON k.at >= w.begins AND k.at <= w.ends
+JOIN sensors AS s ON s.sid = k.sid
+GROUP BY s.area, w.ends
+""",
+    ),
+    StationRule(
+        "so_far",
+        "analysis",
+        "the most smoke in each area since a fire began, minute by minute, while it lasts",
+        """
+SELECT fire, area, began, ends, most FROM fragments
+""",
+    ),
+    StationRule(
+        "worst_of_fragments",
+        "analysis",
+        "the most smoke in each area during a fire of any length, from its last minute on",
+        """
+SELECT g.fire, g.area, g.began, e.at AS ended, GREATEST(g.most, MAX(k.value)) AS most
+FROM fragments AS g
+JOIN fire_ends AS e ON e.fire = g.fire AND e.at >= g.ends AND e.at < g.ends + INTERVAL 1 MINUTE
+LEFT JOIN (SELECT s.area, k.value, k.at FROM smoke AS k JOIN sensors AS s ON s.sid = k.sid) AS k
+  ON k.area = g.area AND k.at >= g.ends AND k.at < e.at
+GROUP BY g.fire, g.area, g.began, e.at, g.most
+""",
+    ),
 )
 
 
@@ -168,6 +271,9 @@ def declarations(directory: str | None = None) -> str:
             files = f" FROM FILES '{directory}/{name}' FORMAT json" if directory else ""
             clauses = f" {CLAUSES[name]}" if name in CLAUSES else ""
             statements.append(f"CREATE {kind} {name} ({columns}){files}{clauses};")
+    for name, (columns, queries) in DERIVED.items():
+        statements.append(f"CREATE STREAM {name} ({columns});")
+        statements += [f"INSERT INTO {name} {query.strip()};" for query in queries]
     return "\n".join(statements)
 
 

@@ -124,7 +124,7 @@ def _opening(told: Day) -> list[str]:
     late = sum(event.arrives - event.at > MINUTE for event in events if event.stream != "reports")
     early = sum(b.at < a.at for a, b in pairwise(events))
     return [
-        "An hour in a metro station: sensors, wardens, a fire. Nine rules, no window.",
+        "An hour in a metro station: sensors, wardens, a fire. Fourteen rules, no window.",
         "",
         f"   {len(events):,} rows come, {early:,} of them out of order and {late} late.",
         "   One area's line is down for 40 seconds; then all its readings come at once.",
@@ -156,11 +156,25 @@ def _findings(told: Day, found: dict[str, list[tuple[Any, ...]]]) -> list[str]:
         "",
         *_table(("fire", "area", "began", "ended", "most"), found["worst_smoke"]),
         "",
+        "   The same without a longest duration, from fragments: minute by minute while it burns,",
+        f"   {len(found['so_far'])} rows, and at the end what is true of the whole fire.",
+        "",
+        *_table(("fire", "area", "began", "ended", "most"), found["worst_of_fragments"]),
+        "",
+        "   From the start to five minutes after the end there is a look at the last 10 seconds,",
+        f"   every second: {len(found['smoke_around_fires']):,} means, and none before or after.",
+        "",
         "4. Sensor failure: nothing for 30 seconds. It failed when its next reading was due.",
         "",
         *_table(
             ("sensor", "failed at"), [row for row in found["failures"] if _is_early(told, row)]
         ),
+        "",
+        "   One of them is back after two minutes, and says the same ever after.",
+        "",
+        *_table(("sensor", "back at"), found["recoveries"]),
+        "",
+        *_table(("sensor", "until", "always says"), found["stuck"]),
         "",
     ]
 

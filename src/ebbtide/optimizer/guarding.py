@@ -10,16 +10,16 @@ A plan in which nothing can fail is left as it is.
 
 | operator | guarded |
 |---|---|
-| filter, inner join | the terms that cannot fail, a guard on the others, then the others |
-| equality of an inner join | a guard on each side's value, below the join |
+| filter, inner join | that no term that cannot fail is FALSE, a guard on the others, then all |
+| equality of an inner join, comparison of an ASOF JOIN | a guard on each side's value, below it |
 | projection, UNNEST, top-n, OVER | a guard on what they compute of a row, below them |
 | aggregate | a guard on its keys; then the groups without a failing row; then a guard on its sums |
 | outer join | as an inner join, beside the rows of kept sides for which no pair is TRUE or fails |
 | semi, anti join | by pairs that are TRUE, or that may be; those that fail are watched beside it |
 
-Left to fail the step: conditions of ASOF JOIN, expressions with NOW() in them, the sums of OVER,
-what is inside of recursions, and aggregates of subqueries that are values of a row and depend on
-it.
+Left to fail the step: conditions of ASOF JOIN that compare no value of one side with one of the
+other, expressions with NOW() in them, the sums of OVER, what is inside of recursions, and
+aggregates of subqueries that are values of a row and depend on it.
 """
 
 from __future__ import annotations
@@ -61,10 +61,19 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.failing import call_can_fail, can_fail, result_can_fail
 from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.operators import Source, operator
-from ebbtide.algebra.quarantine import OnError, call_word, operator_word, sides_of
+from ebbtide.algebra.quarantine import (
+    OnError,
+    call_word,
+    compared,
+    inputs_of,
+    meets,
+    operator_word,
+    sides_of,
+)
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import (
+    SCALAR,
     Aggregate,
     Alias,
     Distinct,
@@ -77,6 +86,7 @@ from ebbtide.algebra.relation import (
 )
 from ebbtide.algebra.traits import Assigning, Counting, SameRows, Streaming
 from ebbtide.algebra.window import Window
+from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find, fold, rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN
 
@@ -132,8 +142,7 @@ def _left_alone(plan: Relation) -> set[int]:
     return found
 
 
-_SCALAR = re.compile(r"scalar(_\d+)?")
-"""What the binder calls a subquery that is a value."""
+_SCALAR = re.compile(rf"{SCALAR}(_\d+)?")
 
 
 def _note(made: Relation, node: Relation, below: set[int], origins: dict[int, Relation]) -> None:
@@ -166,8 +175,7 @@ def _guarded(relation: Relation) -> Relation:
         case Join():
             return _join(node)
         case AsofJoin():
-            right = _sound(node.right, node, _keys(node.order_by))
-            return node if right is node.right else replace(node, right=right)
+            return _asof(node)
         case SemiJoin() | AntiJoin():
             return _partnered(node)
         case OuterJoin():
@@ -202,11 +210,10 @@ def _is_guarded(expression: Expression) -> bool:
 
 def _filter(node: Filter) -> Relation:
     terms = conjuncts(node.predicate)
-    failing = tuple(filter(_is_guarded, terms))
-    if not failing:
+    if not any(map(_is_guarded, terms)):
         return node
-    rest = tuple(term for term in terms if term not in failing)
-    return _selected(Filter(node.input, conjunction(rest)) if rest else node.input, node, failing)
+    first, last = _asked(terms, inputs_of(node))
+    return _selected(Filter(node.input, conjunction(first)) if first else node.input, node, last)
 
 
 def _join(node: Join) -> Relation:
@@ -217,25 +224,51 @@ def _join(node: Join) -> Relation:
     equal = [both for both in sides.values() if both is not None]
     left = _sound(node.left, node, (one for one, _ in equal))
     right = _sound(node.right, node, (other for _, other in equal))
-    failing = tuple(term for term in terms if sides[term] is None and _is_guarded(term))
-    rest = tuple(term for term in terms if term not in failing)
-    pairs = _pairs(left, right, rest)
-    return _selected(pairs, node, failing) if failing else pairs
+    joining = tuple(term for term in terms if sides[term] is not None)
+    others = tuple(term for term in terms if sides[term] is None)
+    if not any(map(_is_guarded, others)):
+        return _pairs(left, right, terms)
+    first, last = _asked(others, inputs_of(node))
+    return _selected(_pairs(left, right, (*joining, *first)), node, last)
+
+
+def _asof(node: AsofJoin) -> Relation:
+    both = [compared(t, node.left.schema, node.right.schema) for t in conjuncts(node.predicate)]
+    sides = [pair for pair in both if pair is not None]
+    left = _sound(node.left, node, (one for one, _ in sides))
+    right = _sound(node.right, node, (*(other for _, other in sides), *_keys(node.order_by)))
+    same = left is node.left and right is node.right
+    return node if same else replace(node, left=left, right=right)
+
+
+def _asked(
+    terms: tuple[Expression, ...], inputs: tuple[Schema, ...]
+) -> tuple[tuple[Expression, ...], tuple[Expression, ...]]:
+    """What is asked of a row before it is known whether terms fail on it, and what after.
+
+    What comes first never fails, and says no where a term that does not fail is FALSE.
+    """
+    safe = tuple(term for term in terms if not _is_guarded(term))
+    unsure = tuple(term for term in safe if nullable(term) and not meets(term, inputs))
+    first = tuple(Or(term, IsNull(term)) if term in unsure else term for term in safe)
+    last = tuple(term for term in terms if term in unsure or _is_guarded(term))
+    return first, tuple(_settled(term, inputs) for term in last)
+
+
+def _settled(term: Expression, inputs: tuple[Schema, ...]) -> Expression:
+    """The term, and FALSE where rows do not meet by it because it is NULL."""
+    decides = nullable(term) and meets(term, inputs)
+    return Call("COALESCE", (term, Literal(False, BOOLEAN))) if decides else term
 
 
 def _selected(relation: Relation, node: Relation, terms: tuple[Expression, ...]) -> Relation:
-    """The rows for which some terms are TRUE; those that fail for none that is not TRUE are
-    left out."""
-    condition = _settled(terms)
-    return Filter(_sound(relation, node, (condition,)), condition)
-
-
-def _settled(terms: tuple[Expression, ...]) -> Expression:
-    """TRUE where all terms are, and an error only where none of them is FALSE or unknown."""
-    if len(terms) == 1:
-        return terms[0]
-    false = Literal(False, BOOLEAN)
-    return conjunction(tuple(Call("COALESCE", (term, false)) for term in terms))
+    """The rows for which all terms are TRUE; those on which one fails and none is FALSE are left
+    out."""
+    failing = tuple(filter(_is_guarded, terms))
+    known = tuple(term for term in terms if term not in failing)
+    condition = conjunction(failing)
+    found: Relation = Filter(_sound(relation, node, (condition,)), condition)
+    return Filter(found, conjunction(known)) if known else found
 
 
 def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:
@@ -248,11 +281,15 @@ def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:
 def _split(
     node: SemiJoin | AntiJoin | OuterJoin,
 ) -> tuple[tuple[Expression, ...], Expression | None]:
-    """The terms of a condition that cannot fail, and the others as one."""
+    """The terms by which pairs are looked for, and those that can fail and others as one."""
     terms = conjuncts(node.predicate)
-    failing = tuple(filter(_is_guarded, terms))
-    rest = tuple(term for term in terms if term not in failing)
-    return rest, _settled(failing) if failing else None
+    if not any(map(_is_guarded, terms)):
+        return terms, None
+    inputs = node.left.schema, node.right.schema
+    safe = tuple(term for term in terms if not _is_guarded(term))
+    rest = tuple(term for term in safe if not nullable(term) or meets(term, inputs))
+    asked = tuple(_settled(term, inputs) for term in terms if term not in rest)
+    return rest, conjunction(asked)
 
 
 def _may_hold(condition: Expression) -> Expression:

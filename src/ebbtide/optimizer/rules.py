@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
+from ebbtide.optimizer.filter_irrelevant import filter_irrelevant
 from ebbtide.optimizer.guarding import Guarded, guarded
 from ebbtide.optimizer.sink_conditions import sink_conditions
 
@@ -16,6 +17,8 @@ Rule: TypeAlias = Callable[..., Relation]
 RULES: tuple[Rule, ...] = (
     # First: the conditions of a join decide what it stores, which later rules may ask about.
     sink_conditions,
+    # Then: what stands on the inputs of a join by now says more about their partners.
+    filter_irrelevant,
 )
 
 

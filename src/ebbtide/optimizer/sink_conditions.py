@@ -7,7 +7,9 @@ bounded state.
 
 Which rows fail is part of the meaning.  A condition that can fail stays where it is, and so does
 one that would take rows away from an operator below that can fail on them.  Of one filter's terms
-those that cannot fail go ahead of those that can, for a row that they do not let pass is no error.
+those that cannot fail go ahead of those that can where they decide: a row of which one is FALSE is
+no error.  One that may be NULL stays with those that can fail, and what goes ahead is that it is
+not FALSE; only where rows of several inputs meet by it, NULL decides as well.
 """
 
 from __future__ import annotations
@@ -16,9 +18,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ebbtide.algebra.combination import Join, Product
-from ebbtide.algebra.expression import Expression, Ref, conjunction, conjuncts, depends_on_now
+from ebbtide.algebra.expression import (
+    Expression,
+    IsNull,
+    Or,
+    Ref,
+    conjunction,
+    conjuncts,
+    depends_on_now,
+)
 from ebbtide.algebra.failing import can_fail
-from ebbtide.algebra.quarantine import OnError, sides_of
+from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.quarantine import OnError, inputs_of, meets, sides_of
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find, rewrite
@@ -44,11 +55,13 @@ class _Sinking:
     def sink(self, node: Relation) -> Relation:
         match node:
             case Filter():
-                return self._judged(node.input, conjuncts(node.predicate))
+                return self._judged(node, conjuncts(node.predicate))
             case Join() if self.fails(node.predicate):
                 terms = conjuncts(node.predicate)
-                stays = depends_on_now(node.predicate) or self._computes(node)
-                return node if stays else self._joined(node.left, node.right, terms)
+                if depends_on_now(node.predicate) or self._computes(node):
+                    return node
+                ahead = self._ahead(terms, inputs_of(node))
+                return self._joined(node.left, node.right, terms, ahead)
             case Join():
                 return self._placed(node, ())
             case _:
@@ -60,11 +73,26 @@ class _Sinking:
         terms = (term for term in conjuncts(node.predicate) if sides_of(term, *sides) is not None)
         return self.fails(*terms)
 
-    def _judged(self, relation: Relation, terms: Terms) -> Relation:
+    def _judged(self, node: Filter, terms: Terms) -> Relation:
         """A relation under the terms of a filter: those that can fail are asked last."""
-        failing = tuple(term for term in terms if self.fails(term))
-        placed = self._placed(relation, tuple(term for term in terms if not self.fails(term)))
-        return Filter(placed, conjunction(failing)) if failing else placed
+        ahead = self._ahead(terms, inputs_of(node))
+        stay = tuple(term for term in terms if term not in ahead)
+        below = node.input
+        if isinstance(below, Join | Product):
+            known = (term for term in stay if not self.fails(term) and not depends_on_now(term))
+            ahead = (*ahead, *(Or(term, IsNull(term)) for term in known))
+        placed = self._placed(below, ahead)
+        return Filter(placed, conjunction(stay)) if stay else placed
+
+    def _ahead(self, terms: Terms, inputs: tuple[Schema, ...]) -> Terms:
+        """The terms that can be asked before the others."""
+        if not self.fails(*terms):
+            return terms
+        return tuple(
+            term
+            for term in terms
+            if not self.fails(term) and (not nullable(term) or meets(term, inputs))
+        )
 
     def _placed(self, relation: Relation, terms: Terms) -> Relation:
         match relation:
@@ -78,19 +106,19 @@ class _Sinking:
                 return Map(self._placed(relation.input, below), relation.columns)
             case Join() if not self.fails(relation.predicate):
                 every = (*conjuncts(relation.predicate), *terms)
-                return self._joined(relation.left, relation.right, every)
+                return self._joined(relation.left, relation.right, every, every)
             case Product():
-                return self._joined(relation.left, relation.right, terms)
+                return self._joined(relation.left, relation.right, terms, terms)
             case _:
                 return Filter(relation, conjunction(terms)) if terms else relation
 
     def _map_fails(self, node: Map) -> bool:
         return self.fails(*(named.expression for named in node.columns))
 
-    def _joined(self, left: Relation, right: Relation, terms: Terms) -> Relation:
-        safe = [term for term in terms if not self.fails(term)]
-        of_left = tuple(term for term in safe if _is_about(term, left.schema))
-        of_right = tuple(term for term in safe if _is_about(term, right.schema))
+    def _joined(self, left: Relation, right: Relation, terms: Terms, ahead: Terms) -> Relation:
+        """A join by terms, of which those that can be asked ahead stand on their input."""
+        of_left = tuple(term for term in ahead if _is_about(term, left.schema))
+        of_right = tuple(term for term in ahead if _is_about(term, right.schema))
         both = [term for term in terms if term not in of_left and term not in of_right]
         rest = tuple(term for term in both if not depends_on_now(term))
         left, right = self._placed(left, of_left), self._placed(right, of_right)

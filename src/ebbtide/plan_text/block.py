@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ebbtide.algebra.combination import AntiJoin, SemiJoin
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    MaxUnion,
+    SemiJoin,
+    StrictDifference,
+    UnionAll,
+)
 from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Distinct, Filter, Map, Named, Relation, Values
@@ -90,6 +98,33 @@ def _rows(plan: Relation, block: Block) -> Block:
         block.where, plan = plan.predicate, plan.input
     block.source = plan
     return block
+
+
+# --- names of columns --------------------------------------------------------------------------
+
+
+def listed(plan: Relation) -> Map:
+    """A SELECT of every column of a plan that is none, each under a name of its own."""
+    columns: list[Named] = []
+    for column in plan.schema:
+        name, taken = column.name, {named.name.casefold() for named in columns}
+        while name.casefold() in taken:
+            name = f"{name}_"
+        columns.append(Named(name, Ref(column)))
+    return Map(plan, tuple(columns))
+
+
+def as_one_table(plan: Relation) -> Relation:
+    """A query in FROM whose columns are told apart by their names, whatever table they are of."""
+    if len({column.name.casefold() for column in plan.schema}) == len(plan.schema):
+        return plan
+    match plan:
+        case Distinct():
+            return Distinct(listed(plan.input))
+        case UnionAll() | MaxUnion() | Difference() | StrictDifference() | Intersection():
+            return replace(plan, left=listed(plan.left), right=listed(plan.right))
+        case _:
+            return listed(plan)
 
 
 # --- numbers -----------------------------------------------------------------------------------

@@ -22,15 +22,12 @@ from ebbtide.algebra.combination import (
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.expression import Ref
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import (
     Alias,
     ChangingTable,
     Distinct,
-    Map,
-    Named,
     Relation,
     StaticTable,
     Stream,
@@ -48,7 +45,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.core.time import format_duration
-from ebbtide.plan_text.block import block_of, is_limit
+from ebbtide.plan_text.block import as_one_table, block_of, is_limit, listed
 from ebbtide.plan_text.select_sql import Select, limit_sql
 from ebbtide.plan_text.source_sql import default_name, values_sql
 
@@ -106,29 +103,18 @@ def _select(plan: Relation) -> str:
     if block is not None and not block.numbered:
         return Select(block, plan_sql).text()
     if block is not None:
-        return plan_sql(_listed(Alias(plan, "plan")))
+        return plan_sql(listed(Alias(plan, "plan")))
     match plan:
         case TopN() if is_limit(plan) and all(column.table is None for column in plan.schema):
             return f"({plan_sql(plan.input)}){limit_sql(plan, sql)}"
         case TopN(number_as=None) if plan.partition_by:
-            return plan_sql(_listed(replace(plan, number_as="number")))
+            return plan_sql(listed(replace(plan, number_as="number")))
         case Distinct():
-            return plan_sql(Distinct(_listed(plan.input)))
-        case _ if _is_named(plan):
-            return plan_sql(_listed(Alias(plan, default_name(plan) or "plan")))
+            return plan_sql(Distinct(listed(plan.input)))
+        case _ if _is_named(plan) and as_one_table(plan) is plan:
+            return plan_sql(listed(Alias(plan, default_name(plan) or "plan")))
         case _:
-            return plan_sql(_listed(plan))
-
-
-def _listed(plan: Relation) -> Map:
-    """A SELECT of every column of a plan that is none."""
-    columns: list[Named] = []
-    for column in plan.schema:
-        name, taken = column.name, {named.name.casefold() for named in columns}
-        while name.casefold() in taken:
-            name = f"{name}_"
-        columns.append(Named(name, Ref(column)))
-    return Map(plan, tuple(columns))
+            return plan_sql(listed(plan))
 
 
 def _is_named(plan: Relation) -> bool:

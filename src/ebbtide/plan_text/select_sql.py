@@ -28,7 +28,15 @@ from ebbtide.algebra.ranking import TopN
 from ebbtide.algebra.relation import Alias, Filter, Named, Relation, Unnest
 from ebbtide.core.schema import Column
 from ebbtide.core.types import BOOLEAN
-from ebbtide.plan_text.block import Block, block_of, is_nothing, numbers, rows_of, with_numbers
+from ebbtide.plan_text.block import (
+    Block,
+    as_one_table,
+    block_of,
+    is_nothing,
+    numbers,
+    rows_of,
+    with_numbers,
+)
 from ebbtide.plan_text.call_sql import (
     Text,
     aggregate_sql,
@@ -135,8 +143,10 @@ class Select:
                 more = () if right.where is None else conjuncts(right.where)
                 plain = right.source if not right.semis else node.right
                 return self._join(node, words, plain, more if plain is right.source else ())
+            case _ if default_name(node) is not None:
+                return source_sql(node, self.query)
             case _:
-                return self._alias(Alias(node, "plan"))
+                return self._alias(Alias(as_one_table(node), "plan"))
 
     def _join(
         self,

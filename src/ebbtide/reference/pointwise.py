@@ -27,7 +27,7 @@ from ebbtide.algebra.combination import (
 )
 from ebbtide.algebra.expression import Expression, conjuncts
 from ebbtide.algebra.operators import Pointwise
-from ebbtide.algebra.quarantine import sides_of
+from ebbtide.algebra.quarantine import compared, inputs_of, sides_of
 from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Distinct, Filter, Map, Unnest, View
 from ebbtide.algebra.window import Cumulate, Hop, Session, Tumble
@@ -102,13 +102,21 @@ def _selected(
 ) -> Multiset:
     """The rows of which the predicate is TRUE."""
     kept: Multiset = Counter()
+    inputs = _inputs(node)
     for row, copies in rows.items():
-        found = judged(node.predicate, schema, row)
+        found = judged(node.predicate, schema, row, inputs)
         if isinstance(found, EvaluationError):
             out.add(node, schema, row, found, copies)
         elif found:
             kept[row] = copies
     return kept
+
+
+def _inputs(node: Filter | Join | SemiJoin | AntiJoin | OuterJoin) -> tuple[Schema, ...]:
+    """The inputs whose rows meet by a condition."""
+    if isinstance(node, Filter | Join):
+        return inputs_of(node)
+    return node.left.schema, node.right.schema
 
 
 def _map(node: Map, rows: Multiset, out: LeftOut) -> Multiset:
@@ -159,10 +167,10 @@ def _partnered(
 
     Whether one has is an OR over the pairs: where none is TRUE and some fail, it is an error.
     """
-    schema = node.left.schema + node.right.schema
+    schema, inputs = node.left.schema + node.right.schema, _inputs(node)
     result: Multiset = Counter()
     for row, copies in left.items():
-        found = {other: judged(node.predicate, schema, row + other) for other in right}
+        found = {other: judged(node.predicate, schema, row + other, inputs) for other in right}
         failed = {other: e for other, e in found.items() if isinstance(e, EvaluationError)}
         partnered = any(truth is True for truth in found.values())
         if failed and not partnered:
@@ -174,10 +182,14 @@ def _partnered(
 
 
 def _asof(node: AsofJoin, left: Multiset, right: Multiset, out: LeftOut) -> Multiset:
-    """Of an ASOF JOIN the order may fail on a row; its condition has to hold or not."""
+    """Of an ASOF JOIN the order and the sides of its comparisons may fail on a row."""
     schema = node.left.schema + node.right.schema
     orders = tuple(key.expression for key in node.order_by)
-    right = sound(node, orders, node.right.schema, right, out)
+    both = [compared(t, node.left.schema, node.right.schema) for t in conjuncts(node.predicate)]
+    sides = [pair for pair in both if pair is not None]
+    left = sound(node, tuple(one for one, _ in sides), node.left.schema, left, out)
+    asked = (*(other for _, other in sides), *orders)
+    right = sound(node, asked, node.right.schema, right, out)
     in_order = sorted(right, key=place(node.order_by, node.right.schema))
     padding = (None,) * len(node.right.schema) if node.pads else None
     result: Multiset = Counter()
@@ -191,10 +203,10 @@ def _asof(node: AsofJoin, left: Multiset, right: Multiset, out: LeftOut) -> Mult
 
 def _outer(node: OuterJoin, left: Multiset, right: Multiset, out: LeftOut) -> Multiset:
     """The pairs, and the rows of the kept sides without a partner that is one or may be one."""
-    schema = node.left.schema + node.right.schema
+    schema, inputs = node.left.schema + node.right.schema, _inputs(node)
 
     def alone(pairs: Iterable[Row]) -> bool:
-        return all(judged(node.predicate, schema, pair) is False for pair in pairs)
+        return all(judged(node.predicate, schema, pair, inputs) is False for pair in pairs)
 
     result = _join(node, left, right, out)
     if node.kept is not Outer.RIGHT:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression, conjuncts
-from ebbtide.algebra.quarantine import operator_word
+from ebbtide.algebra.quarantine import meets, operator_word
 from ebbtide.algebra.relation import Relation
 from ebbtide.core.change import Multiset
 from ebbtide.core.row_text import object_text, told_apart
@@ -48,16 +48,25 @@ class Raised(LeftOut):
         raise error
 
 
-def judged(predicate: Expression, schema: Schema, row: Row) -> Truth:
-    """Whether all terms of a condition are TRUE of a row; an error if that hangs on one."""
+def judged(
+    predicate: Expression, schema: Schema, row: Row, inputs: tuple[Schema, ...] = ()
+) -> Truth:
+    """Whether all terms of a condition are TRUE of a row; an error if that hangs on one.
+
+    A term that is FALSE decides; one over several inputs of a join decides if it is NULL, too.
+    """
     failed: EvaluationError | None = None
+    unknown = False
     for term in conjuncts(predicate):
         try:
-            if evaluate(term, schema, row) is not True:
-                return False
+            value = evaluate(term, schema, row)
         except EvaluationError as error:
             failed = failed or error
-    return failed or True
+            continue
+        if value is False or (value is None and meets(term, inputs)):
+            return False
+        unknown = unknown or value is None
+    return failed or not unknown
 
 
 def first_error(

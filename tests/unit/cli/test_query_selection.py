@@ -28,12 +28,12 @@ def names(text: str, tmp_path: Path, *views: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "run"),
     [
-        ("", ["counts"]),
-        ("SELECT * FROM s [NOW];", ["query0", "counts"]),
-        ("SELECT * FROM counts;", ["query0"]),
-        ("SELECT * FROM recent; SELECT a FROM counts", ["query0", "query1"]),
-        ("EXPLAIN SELECT * FROM counts", ["counts"]),
-        ("CREATE VIEW Most AS SELECT MAX(n) AS n FROM counts", ["Most"]),
+        ("", ["counts", "facts"]),
+        ("SELECT * FROM s [NOW];", ["query0", "counts", "facts"]),
+        ("SELECT * FROM counts;", ["query0", "facts"]),
+        ("SELECT * FROM recent; SELECT a FROM counts", ["query0", "query1", "facts"]),
+        ("EXPLAIN SELECT * FROM counts", ["counts", "facts"]),
+        ("CREATE VIEW Most AS SELECT MAX(n) AS n FROM counts", ["facts", "Most"]),
     ],
 )
 def test_queries_and_views_that_nothing_reads(text: str, run: list[str], tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ WRONG = {
     "query": lambda e: e.query(7),
     "name": lambda e: e.query(LAST, name=7),
     "rows": lambda e: e.feed("bids", "1"),
+    "trigger": lambda e: e.query(LAST).start(trigger="availableNow"),
 }
 
 

@@ -96,11 +96,11 @@ PLANS = {
         "SELECT price FROM bids WHERE price > (SELECT AVG(price) FROM bids AS c)",
         """
         Map price
-          Filter bids.price > scalar.`AVG(c.price)`
+          Filter bids.price > `scalar subquery`.`AVG(c.price)`
             Product
               Alias bids
                 Stream bids
-              Alias scalar
+              Alias scalar subquery
                 Map AVG(c.price)
                   Aggregate AVG(c.price)
                     Alias c
@@ -111,11 +111,11 @@ PLANS = {
         "SELECT a.id, (SELECT COUNT(*) FROM bids AS b WHERE b.auction = a.id) AS n"
         " FROM auctions AS a",
         """
-        Map id, n := COALESCE(scalar.`COUNT(*)`, 0L)
-          OuterJoin LEFT on a.id = scalar.auction
+        Map id, n := COALESCE(`scalar subquery`.`COUNT(*)`, 0L)
+          OuterJoin LEFT on a.id = `scalar subquery`.auction
             Alias a
               Stream auctions
-            Alias scalar
+            Alias scalar subquery
               Map auction, COUNT(*)
                 Aggregate COUNT(*) by auction
                   Alias b
@@ -125,11 +125,11 @@ PLANS = {
     "a scalar subquery of many rows is checked to have one": (
         "SELECT (SELECT price FROM bids AS b WHERE b.auction = 1) AS p FROM categories",
         """
-        Map p := scalar.`SINGLE(b.price)`
+        Map p := `scalar subquery`.`SINGLE(b.price)`
           Product
             Alias categories
               StaticTable categories
-            Alias scalar
+            Alias scalar subquery
               Map SINGLE(b.price)
                 Aggregate SINGLE(b.price)
                   Filter b.auction = 1L

@@ -14,22 +14,29 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.algebra.relation import Stream
 from ebbtide.bench.data import written
 from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.flink import Flink, flink_in
 from ebbtide.bench.nexmark import queries
 from ebbtide.bench.nexmark.events import Nexmark
+from ebbtide.bench.systems import floor_of
 from ebbtide.core.time import SECOND
+from ebbtide.core.tree import find
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import InternalError, UnsupportedError
+from ebbtide.sql import parse, parse_query
+from ebbtide.sql.binder import bind_query, execute
+from ebbtide.sql.catalog import Catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +52,8 @@ FASTER = 2.0
 _NOBODY = 10**9
 
 Say = Callable[[str], None]
+Timed: TypeAlias = tuple[int | str, str]
+"""The number of a query and the system that ran it, or a stream and its floor."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +105,14 @@ def measured(
         rows = checked(spark, small, number, work / f"checked{number}")
         say(f"q{number}: {rows} rows are right")
     field = EventFiles.make(work / "events", events)
-    times: dict[tuple[int, str], list[float]] = defaultdict(list)
+    times: dict[Timed, list[float]] = defaultdict(list)
     with open(work / "flink.log", "w") as log, _beside(flink, log) as peer:
         if peer is not None:
             peer.declare(_for_flink(field))
         for turn in range(repeats + 1):
             for key, seconds in _turn(spark, field, numbers, work / f"turn{turn}", peer):
-                say(f"{turn}: q{key[0]} on {key[1]} {seconds:.2f} s")
+                what = key[0] if key[1] == "floor" else f"q{key[0]}"
+                say(f"{turn}: {what} on {key[1]} {seconds:.2f} s")
                 if turn:
                     times[key].append(seconds)
     yield from _figures(events, numbers, {key: median(found) for key, found in times.items()})
@@ -182,18 +192,45 @@ def _for_flink(field: EventFiles) -> list[str]:
 
 def _turn(
     spark: SparkSession, field: EventFiles, numbers: Sequence[int], work: Path, flink: Flink | None
-) -> Iterator[tuple[tuple[int, str], float]]:
-    """Every query once, on one system and then on the other, each warm from the run before."""
+) -> Iterator[tuple[Timed, float]]:
+    """Every query once, on one system and then on the other, each warm from the run before.
+
+    Between them the floor of each stream: its files scanned, sent by key, to Python and back.
+    """
     for number in numbers:
         query = _query(spark, field, number, work / f"q{number}")
         began = time.perf_counter()
         _caught_up(query, archive=False, sink="noop")
         yield (number, "ebbtide"), time.perf_counter() - began
+    for name in STREAMS:
+        columns = _columns(field.tables[name])
+        key = field.tables[name].schema.names[0]
+        seconds = floor_of(
+            spark, field.path / name, columns, key, FILES // BATCHES, work / f"floor-{name}"
+        )
+        yield (name, "floor"), seconds
     for number in numbers if flink is not None else ():
         assert flink is not None
         text = queries.flink(number)
         if text is not None:
             yield (number, "flink"), flink.timed(text)
+
+
+@cache
+def read_by(number: int) -> tuple[str, ...]:
+    """The streams that a query reads."""
+    known = Catalog()
+    for declaration in queries.schema():
+        known = execute(parse(declaration)[0], known)
+    plan = bind_query(parse_query(queries.query(number)), known).plan
+    read = {stream.declaration.name for stream in find(plan, Stream)}
+    return tuple(name for name in STREAMS if name in read)
+
+
+def _columns(table: Any) -> str:
+    """The columns of a table as Spark declares them."""
+    names = {pa.int64(): "BIGINT", pa.string(): "STRING"}
+    return ", ".join(f"{f.name} {names.get(f.type, 'TIMESTAMP')}" for f in table.schema)
 
 
 def _query(spark: SparkSession, field: EventFiles, number: int, root: Path) -> Query:
@@ -215,14 +252,15 @@ def _caught_up(query: Query, **options: Any) -> None:
         run.stop()
 
 
-def _figures(
-    events: int, numbers: Sequence[int], seconds: dict[tuple[int, str], float]
-) -> Iterator[Figure]:
+def _figures(events: int, numbers: Sequence[int], seconds: dict[Timed, float]) -> Iterator[Figure]:
     ratios = []
     for number in numbers:
         mine, theirs = seconds[number, "ebbtide"], seconds.get((number, "flink"))
         title = f"Nexmark q{number}"
         yield Figure(f"nexmark-q{number}", title, events / mine, "events/s")
+        under = sum(seconds[name, "floor"] for name in read_by(number))
+        above = f"{title}, against the floor of {' and '.join(read_by(number))}"
+        yield Figure(f"nexmark-q{number}-floor", above, mine / under, "times as long")
         if theirs is not None:
             ratios.append(theirs / mine)
             yield Figure(

@@ -1,7 +1,8 @@
 """Held: changes wait until they begin.
 
 Law: after every step, the changes that were emitted are those that came, without the ones that
-begin after ``now``; snapshots up to ``now`` are the input's.
+begin after ``now``; snapshots up to ``now`` are the input's.  Where all rows of the input have
+``begun``, what was emitted is the input, whole.
 State: the changes that begin after ``now``.
 Emits: a change when ``now`` reaches its beginning, with its whole interval.
 Forgets: what it has emitted.
@@ -10,8 +11,15 @@ Forgets: what it has emitted.
     in   |-------)      emitted
               |------)  held until now is there
 
-What is shown of the time after ``now`` is an upper bound: a change that cuts a row short later on
-waits for its own beginning.
+Where all rows have begun, a change that begins after ``now`` says nothing of a row to come: it
+moves the end of one that is there.  It does not wait, or what is shown would depend on the steps in
+which the end became known.  The row is taken back from ``now`` on, and brought with its new end.
+
+    now          |
+    shown    |-------)
+    in               |----)
+    emitted   -1 |---)
+              +1 |--------)
 """
 
 from __future__ import annotations
@@ -21,11 +29,21 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import NEG_INF
+from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Ints
-from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, payload, row_types, where
+from ebbtide.state.batch import (
+    DIFF,
+    FROM,
+    TO,
+    batch_schema,
+    cancel,
+    payload,
+    row_types,
+    where,
+    with_times,
+)
 from ebbtide.state.columns import ints
 from ebbtide.state.keep import After, Keep
 from ebbtide.state.layout import Layout
@@ -34,7 +52,9 @@ from ebbtide.state.segment import ENDS
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Lets pass what has begun."""
+    """Lets pass what has begun, which may be known of all rows."""
+
+    begun: bool = False
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """What comes goes."""
@@ -50,14 +70,25 @@ class Held:
         """The changes that have begun by now."""
         (changes,), (area,) = inputs, areas
         if times.now > times.before:
-            due = area.moved(times.before + 1, times.now).changes
+            due = area.moved(times.before + 1, INF if self.begun else times.now).changes
             if due.num_rows:
                 changes = cancel(pa.concat_tables([changes, _woken(due, changes.schema)]))
         begun = ints(changes, FROM) <= times.now
+        if self.begun:
+            ends = _ends_moved(where(changes, ~begun), times.now)
+            shown = pa.concat_tables([where(changes, begun), ends])
+            return Result(shown, (area.reorganize(Keep(((After(ENDS, INF),),))),))
         # In the area a change ends where it begins.
         keep = Keep(((After(ENDS, times.now),),))
         area = area.insert(_waiting(where(changes, ~begun), area.layout.schema))
         return Result(where(changes, begun), (area.reorganize(keep),))
+
+
+def _ends_moved(changes: Batch, now: Instant) -> Batch:
+    """Changes of what comes after ``now``, as rows from ``now`` on with another end."""
+    diff, since = ints(changes, DIFF), np.full(changes.num_rows, now, np.int64)
+    new = with_times(changes, since, ints(changes, TO), diff)
+    return pa.concat_tables([new, with_times(changes, since, ints(changes, FROM), -diff)])
 
 
 def _waiting(changes: Batch, schema: Schema) -> Batch:

@@ -26,13 +26,14 @@ import pyarrow as pa
 
 from ebbtide.core.change import fact
 from ebbtide.core.interval import Interval, interval_or_none
-from ebbtide.core.time import INF, NEG_INF, Duration, Instant, ceil_to, shift
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, ceil_to, format_instant, shift
+from ebbtide.errors import EvaluationError
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.stateless import repeated, with_columns
 from ebbtide.kernels.sweeps import timeline
 from ebbtide.kernels.sweeps.appearances import steps, turn_schema
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import ranges
+from ebbtide.state.arrays import Ints, ranges
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -47,6 +48,9 @@ from ebbtide.state.batch import (
 )
 from ebbtide.state.columns import column, fixed, ints
 from ebbtide.state.layout import Layout
+
+MOST = 2**27
+"""How many facts a step may say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,24 @@ class Rstream:
         end = np.minimum(ints(changes, TO), stretch.valid_to)
         at = timeline.ceil_to(start, self.every_us)
         counts = np.where(at < end, (end - 1 - at) // self.every_us + 1, 0)
+        _check_count(counts, stretch)
         number = ranges(np.zeros(len(counts), np.int64), counts)
         instants = np.repeat(at, counts) + number * self.every_us
         facts = with_columns(repeated(changes, counts), [instants])
         always = np.full(len(instants), NEG_INF, np.int64), np.full(len(instants), INF, np.int64)
         return with_times(facts, *always, ints(facts, DIFF))
+
+
+def _check_count(counts: Ints, stretch: Interval) -> None:
+    """Refuses a step that would say more facts than can be held, or facts without end."""
+    if counts.sum(dtype=np.float64) > MOST:
+        last = shift(stretch.valid_to, -1)
+        raise EvaluationError(
+            "too-many-instants",
+            f"RSTREAM would say more than {MOST:,} facts in one step",
+            detail=f"rows are there at too many multiples of EVERY up to {format_instant(last)}",
+            hint="advance to a nearer time, in several steps, or write a longer EVERY",
+        )
 
 
 def _stretch(first: Instant | None, now: Instant) -> Interval | None:

@@ -25,6 +25,7 @@ from numba import njit
 
 from ebbtide.core.time import INF, Instant
 from ebbtide.kernels.sweeps.count_tree import add, find, next_place, up_to
+from ebbtide.kernels.sweeps.growing import copy_row, doubled
 from ebbtide.kernels.sweeps.numbering import Events
 from ebbtide.state.arrays import Ints, Mask, order_by
 
@@ -164,9 +165,7 @@ def _swept(
                     if place + base >= d:
                         break
                     if size == len(out):
-                        grown = np.empty((2 * size, width), np.int64)
-                        grown[:size] = out
-                        out = grown
+                        out = doubled(out)
                     out[size, 0], out[size, 1] = window, place + base
                     out[size, 2], out[size, 3] = a <= place + base < b, since
                     if numbered:
@@ -179,7 +178,8 @@ def _swept(
                 window += 1
         if size > len(untils):
             grown_untils = np.empty(len(out), np.int64)
-            grown_untils[:begin] = untils[:begin]
+            for row in range(begin):
+                grown_untils[row] = untils[row]
             untils = grown_untils
         untils[begin:size] = until
     found = out[:size]
@@ -214,6 +214,6 @@ def _joined(ranges: Ints) -> int:
         if count > 0 and sorted_ranges[i, 0] <= ranges[count - 1, 1]:
             ranges[count - 1, 1] = max(ranges[count - 1, 1], sorted_ranges[i, 1])
         else:
-            ranges[count] = sorted_ranges[i]
+            copy_row(ranges, count, sorted_ranges, i)
             count += 1
     return count

@@ -27,6 +27,7 @@ from numba import njit
 
 from ebbtide.core.time import INF, Instant
 from ebbtide.kernels.sweeps.count_tree import add, find, next_place, up_to
+from ebbtide.kernels.sweeps.growing import doubled
 from ebbtide.state.arrays import Ints
 
 
@@ -285,10 +286,9 @@ def _closed(old: Ints, new: Ints, until: int, out: Ints, size: int) -> Any:
             new[j, 3] = old[i, 3]
         elif old[i, 3] < until:
             if size == len(out):
-                grown = np.empty((2 * size, 5), np.int64)
-                grown[:size] = out
-                out = grown
-            out[size, :2], out[size, 2], out[size, 3] = old[i, :2], old[i, 3], until
+                out = doubled(out)
+            out[size, 0], out[size, 1] = old[i, 0], old[i, 1]
+            out[size, 2], out[size, 3] = old[i, 3], until
             out[size, 4] = old[i, 2]
             size += 1
     return out, size

@@ -80,7 +80,8 @@ def _unfolded(groups: Ints, at: Ints, order: Ints, diff: Ints, words: Ints) -> A
         out_groups[count] = groups[i]
         out_at[count] = at[i]
         out_alive[count] = level != 0
-        out_words[count] = current
+        for w in range(width):
+            out_words[count, w] = current[w]
         count += 1
     return out_groups[:count], out_at[:count], out_alive[:count], out_words[:count]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ebbtide.algebra.coercion import can_cast, cast
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.expression import Expression, Literal, Ref
+from ebbtide.algebra.printing import sql
 from ebbtide.algebra.relation import Alias, Map, Named, Relation, Stream, View
 from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.core.declaration import Declaration, Late
@@ -51,6 +52,7 @@ def columns_into(
             "column-count",
             f"{len(columns)} columns are fed, and the query has {len(plan.schema)}",
             detail=f"fed are {', '.join(column.name for column in columns)}",
+            hint=_of_so_many(plan, target, [column.name for column in columns]),
             span=context.span(statement.query.body),
         )
     if not isinstance(plan, Map):
@@ -177,6 +179,16 @@ def _column(target: Declaration, name: Name) -> Column:
     return found[0]
 
 
+def _of_so_many(plan: Relation, target: Declaration, fed: list[str]) -> str:
+    """What to write where a query has other columns than are fed."""
+    found = [column.name for column in plan.schema]
+    named = [name for name in found if name in target.row_schema.names]
+    missing = (c for c in target.row_schema if c.name not in named)
+    if len(found) < len(fed) and named == found and all(c.nullable for c in missing):
+        return f"INSERT INTO {target.name} ({', '.join(named)})"
+    return f"SELECT {', '.join(fed)}"
+
+
 def _fed(column: Column, target: Declaration) -> bool:
     return column.name in target.row_schema.names
 
@@ -188,6 +200,7 @@ def _stored(
         raise BindError(
             "type-mismatch",
             f'"{column.name}" is {column.type}, and the query has {expression.type} for it',
+            hint=f"CAST({sql(expression)} AS {column.type}) AS {column.name}",
             span=context.span(statement.query.body),
         )
     return cast(expression, column.type)

@@ -36,6 +36,7 @@ from ebbtide.algebra.expression import (
 )
 from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.relation import (
+    SCALAR,
     Aggregate,
     Alias,
     Distinct,
@@ -282,7 +283,7 @@ class Attachments:
             terms.append((outside, known.name))
         grouped = Aggregate(rows, tuple(keys), tuple(ordered_call(c, rows) for c in calls))
         columns = tuple(Named(column.name, Ref(column)) for column in grouped.schema)
-        joined = Alias(Map(grouped, columns), self.names.fresh("scalar"))
+        joined = Alias(Map(grouped, columns), self.names.fresh(SCALAR))
         predicate = conjunction(
             tuple(Comparison("=", outside, joined.ref(name)) for outside, name in terms)
         )
@@ -309,7 +310,7 @@ class Attachments:
         if not isinstance(rows, Alias):
             rows, inside = _closed(rows, self.names.fresh("inside"))
             terms = tuple(rewrite(term, inside) for term in terms)
-        alias = self.names.fresh("scalar")
+        alias = self.names.fresh(SCALAR)
         outer = self.names.fresh("outside")
         made = _renamed([_on(named.call, inside) for named in calls], outside, outer)
         self.items.append(Dependent(rows, terms, tuple(made), outside, outer, alias, node))
