@@ -2,7 +2,8 @@
 
 After every step what has left is that part of the reference's answer whose pass condition holds,
 by the frontiers of the naive admission: no row earlier, none later, none twice.  What is told of a
-row beside it is the law of EMIT CHANGES.  Only a late row brings a revision.
+row beside it is the law of EMIT CHANGES.  Only a late row brings a revision.  Rows on which an
+expression fails are left out of all that, and are told as the reference tells them.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from tempfile import TemporaryDirectory
 
 from tests.histories import Fed, History, Oracle, declarations_of
 from tests.in_process import InProcess
-from tests.law import assert_answers
+from tests.law import assert_answers, assert_errors
 from tests.stores import Program, Version, assert_kept
 
 from ebbtide.algebra.emission import Emit
+from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation, Values
 from ebbtide.analysis import Analysis, When, analyse
 from ebbtide.analysis.formula.progress import Bound
@@ -27,9 +29,10 @@ from ebbtide.core.admission.refusal import refusal, stamped, times_of
 from ebbtide.core.change import Change, consolidate, end_points, snapshot
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
+from ebbtide.core.output_name import errors_name
 from ebbtide.core.time import INF, Instant
 from ebbtide.core.tree import rewrite
-from ebbtide.optimizer import optimise
+from ebbtide.optimizer import prepared
 from ebbtide.reference import evaluate
 
 
@@ -69,12 +72,14 @@ def held_to_finality(
     Rows of sources that no query reads are passed over.  ``cuts`` are other numbers of shards, into
     which the state is cut before the first steps.
     """
-    views = {f"v{i}": analyse(optimise(plan), emit) for i, (plan, emit) in enumerate(queries)}
+    plans = {f"v{i}": plan for i, (plan, _) in enumerate(queries)}
+    views = {f"v{i}": _analysed(plan, emit) for i, (plan, emit) in enumerate(queries)}
     assert not any(a.verdict.finality.when is When.NEVER for a in views.values())
     declarations = {d.name: d for plan, _ in queries for d in declarations_of(plan)}
     oracle = Oracle.of(list(declarations.values()))
     program = Program.of(views)
     told = {view: Told() for view in views}
+    left_out: dict[str, tuple[Change, ...]] = dict.fromkeys(views, ())
     with TemporaryDirectory() as root:
         one = InProcess(program.lowered, f"{root}/collecting", shards)
         other = InProcess(program.lowered, f"{root}/hoarding", shards, collects=False)
@@ -94,10 +99,22 @@ def held_to_finality(
                 now = manifest.record.nows[view]
                 if analysis.emit is Emit.CHANGES_WITH_FINALITY:
                     every = without_last(told[view].changes)
-                    assert_answers(analysis.plan, every, oracle, now)
+                    assert_answers(plans[view], every, oracle, now)
                 assert_final(analysis, told[view].final(analysis.emit), oracle, now)
+                meant = evaluate(plans[view], oracle.accepted, now)
+                assert evaluate(analysis.plan, oracle.accepted, now, OnError.FAIL) == meant
+                if (left := errors_name(view)) in manifest.record.output:
+                    emitted = one.emitted(manifest, left)
+                    left_out[view] = consolidate((*left_out[view], *emitted))
+                    assert_errors(plans[view], left_out[view], oracle, now)
             assert_kept(program, Version(one.root, manifest), Version(other.root, hoarded), oracle)
     return sum(c.diff for view, a in views.items() for c in told[view].final(a.emit))
+
+
+def _analysed(plan: Relation, emit: Emit) -> Analysis:
+    """What is proved of a plan as it runs: with its guards."""
+    runs = prepared(plan)
+    return analyse(runs.plan, emit, watched=runs.watched)
 
 
 def assert_final(analysis: Analysis, left: Iterable[Change], oracle: Oracle, now: Instant) -> None:

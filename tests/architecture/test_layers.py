@@ -49,7 +49,7 @@ ALLOWED = {
     "program": May(f"{PLANS} sql store compile dataflow sinks"),
     "local": May(BELOW_ENGINE, "numpy pyarrow"),
     "spark": May(f"{BELOW_ENGINE} files", "numpy pandas py4j pyarrow pyspark"),
-    "engine": May(f"{BELOW_ENGINE} local spark builder", "pyspark"),
+    "engine": May(f"{BELOW_ENGINE} local spark builder files", "pyspark"),
     "testing": May(f"{MODEL} reference"),
     "demo": May(f"{BELOW_ENGINE} engine testing"),
     "metro": May(f"{BELOW_ENGINE} engine demo"),

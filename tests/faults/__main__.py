@@ -5,7 +5,8 @@
 
 prints a JSON object: the faults that happened, by their kinds and by the operations at which they
 came, the codes of the errors that they led to, and what was wrong afterwards: nothing, or the runs
-that differ from an undisturbed one.  ``--run N`` repeats a single run.
+that differ from an undisturbed one.  ``--run N`` begins with a run, to repeat it; ``--kind source``
+lets faults of one kind alone happen on Spark.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100, help="faults in this process")
     parser.add_argument("--spark", type=int, default=0, help="faults on Spark")
     parser.add_argument("--run", type=int, help="the run to begin with")
+    parser.add_argument("--kind", help="the one kind of faults on Spark")
     chosen = parser.parse_args()
     logging.getLogger("ebbtide").setLevel(logging.CRITICAL)
     told: dict[str, Any] = {}
@@ -39,7 +41,7 @@ def main() -> int:
         from tests.faults import on_spark
 
         with tempfile.TemporaryDirectory() as directory:
-            found = on_spark.run(chosen.spark, chosen.seed, Path(directory))
+            found = on_spark.run(chosen.spark, chosen.seed, Path(directory), chosen.kind)
         told["on Spark"] = found.told()
     json.dump(told, sys.stdout, indent=1)
     sys.stdout.write("\n")

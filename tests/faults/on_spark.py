@@ -9,7 +9,7 @@ driver         the driver is killed at a point of a step, while it starts, or at
 executor       an executor of a local cluster is killed
 worker         a Python worker is killed in the middle of a task
 checkpoint     Spark's checkpoint loses or tears what was never synced, while the program is down
-source         a file that a step has noted is gone or half copied until the next start
+source         a file that was noted is gone, half copied or another one until the next start
 =============  =====================================================================================
 
 A program that is refused must say so with a code; the remedy that its hint names must work.
@@ -64,11 +64,12 @@ class Figures:
         self.happened.append(f"{kind}: {what}")
 
 
-def run(count: int, seed: int, directory: Path) -> Figures:
-    """Lets so many faults happen, of every kind its share."""
+def run(count: int, seed: int, directory: Path, only: str | None = None) -> Figures:
+    """Lets so many faults happen, of every kind its share, or all of one kind."""
     figures = Figures(seed)
-    total = sum(share for _, share in SHARES)
-    for kind, share in SHARES:
+    shares = [(kind, share) for kind, share in SHARES if only in (None, kind)]
+    total = sum(share for _, share in shares)
+    for kind, share in shares:
         wanted, done = -(-count * share // total), 0
         for series in range(100):
             if done >= wanted or figures.faults.total() >= count:
@@ -183,16 +184,17 @@ def _sources(place: Path, dice: Random, wanted: int, figures: Figures) -> None:
         batch = 2 * number + 1
         file = place / dice.choice("lr") / f"{batch:06d}"
         whole = file.read_bytes()
-        half = dice.random() < 0.5
-        if half:
-            # It is still being copied when the step that has noted it ends with its process.
-            _put(file, whole[: len(whole) // 2])
+        how = dice.choice(("gone", "half copied", "another one"))
+        if how != "gone":
+            # It changes after the step that has noted it has ended with its process.
+            lines = whole.splitlines(keepends=True)
+            _put(file, whole[: len(whole) // 2] if how == "half copied" else b"".join(lines[:-2]))
         with Victim(place) as victim:
             if not victim.reach("scan", batch - 1):
                 break
-        if half:
+        if how != "gone":
             _put(file, whole)
-            figures.note("source", f"{file.name} was half copied when it was noted")
+            figures.note("source", f"{file.name} was {how} when it was noted")
             continue
         file.unlink()
         with Victim(place) as victim:

@@ -1,4 +1,4 @@
-"""A rollback, a savepoint and a restore whose power is cut at any operation: done, or not begun."""
+"""Operations whose power is cut at any point: done, or not begun, and done when begun again."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from tests.faults.shop import forget_process, whole
 from ebbtide import Engine
 from ebbtide.config import Config
 from ebbtide.engine.location import Location
+from ebbtide.engine.repairing import repair
+from ebbtide.engine.retrying import offered_again
 from ebbtide.engine.rollback import rollback
 from ebbtide.engine.savepoint import restore, savepoint
 
@@ -57,6 +59,11 @@ def saving(place: Path) -> Path:
 def restoring(place: Path) -> Path:
     restore(str(place / "copy"), str(place / "restored"))
     return place / "restored"
+
+
+def repairing(place: Path) -> Path:
+    assert repair(str(place / "location")).whole
+    return place / "location"
 
 
 # A process that is gone has closed nothing.
@@ -108,3 +115,82 @@ def crashing(disk: Disk, last: int) -> Callable[[str, str], None]:
             raise Crash
 
     return happens
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_file_is_offered_once_wherever_the_power_is_cut(tmp_path: Path) -> None:
+    place = Path(os.path.realpath(tmp_path)) / "place"
+
+    def prepared() -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        (place / "in").mkdir(parents=True)
+        (place / "root").mkdir()
+        (place / "in/a.csv").write_bytes(b"a\n1\n")
+
+    def offer() -> tuple[str | None, str | None]:
+        return offered_again(str(place / "root"), str(place / "in/a.csv"), 3, lambda _: None)
+
+    prepared()
+    with Disk(str(place)) as disk:
+        offer()
+        total = disk.count
+    beside, counted = place / "in/a.again-3.csv", set()
+    for last in range(1, total + 1):
+        for number in range(3):
+            prepared()
+            forget_process()
+            with Disk(str(place)) as disk:
+                disk.fault = crashing(disk, last)
+                try:
+                    offer()
+                except Crash:
+                    disk.cut(Random(f"{last}/{number}"))
+                disk.fault = None
+                taken = beside.exists()  # a source has read it, and put it away
+                beside.unlink(missing_ok=True)
+                offered, why = offer()
+                counted.add((taken, offered is not None))
+                if offered is None:
+                    # A disk may lose both names of what is renamed: then that is told.
+                    assert str(why).endswith("which is not there any more")
+                else:
+                    assert not taken
+                    assert beside.read_bytes() == b"a\n1\n"
+                assert offer()[0] is None
+    assert {(True, False), (False, True)} <= counted
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_repair_that_ends_early_can_be_begun_again(tmp_path: Path) -> None:
+    place = Path(os.path.realpath(tmp_path)) / "place"
+    model = tmp_path / "model"
+    model.mkdir()
+    made(model)
+    right = said(model / "location")
+    harmed = [
+        path
+        for path in sorted((model / "location/programs/q").rglob("*"))
+        if path.parent.name == "state" or path.suffix == ".parquet"
+    ]
+    for path in harmed[::2]:
+        path.unlink()
+    shutil.copytree(model, place)
+    forget_process()
+    with Disk(str(place)) as disk:
+        repairing(place)
+        total = disk.count
+    assert said(place / "location") == right
+    for number in range(CUTS):
+        dice = Random(f"repair/{number}")
+        shutil.rmtree(place)
+        shutil.copytree(model, place)
+        forget_process()
+        with Disk(str(place)) as disk:
+            disk.fault = crashing(disk, dice.randrange(1, total))
+            try:
+                repairing(place)
+            except Crash:
+                forget_process()
+                disk.cut(dice)
+            disk.fault = None
+            assert said(repairing(place)) == right

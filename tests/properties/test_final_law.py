@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 from tests.final_law import ended, held_to_finality, without_late
 from tests.histories import Fed, cut, declarations_of, history, row_by_row, without_refused
@@ -27,9 +27,11 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import When
 from ebbtide.config import Config
 from ebbtide.errors import EvaluationError
+from ebbtide.optimizer import optimise, prepared
 from ebbtide.plan_text.plan_tree import plan_tree
 from strategies.arrivals import PROMISED
 from strategies.plans import plans
+from strategies.poison import poisoned
 from strategies.timed import timed_plans
 
 VIEWS = 5
@@ -97,6 +99,35 @@ def test_what_is_final_leaves_once_and_in_its_step(
     except AssertionError as error:
         error.add_note(by_itself(queries, every, shards))
         raise
+    else:
+        event("rows have left" if left else "nothing has left")
+
+
+@st.composite
+def failing(draw: st.DrawFn) -> Relation:
+    """Plans whose rows are final at some time, and that fail on some of them."""
+    plan = poisoned(draw, draw(QUERIES))
+    assume(is_final(plan) and prepared(plan).plan != optimise(plan))
+    return plan
+
+
+@settings(max_examples=CASES // 2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    plan=failing(),
+    emit=st.sampled_from(EMITS),
+    seed=st.integers(0, 2**32),
+    steps=st.integers(1, 4),
+    late=st.booleans(),
+    shards=st.sampled_from((1, 2)),
+)
+def test_what_is_final_where_expressions_fail(
+    plan: Relation, emit: Emit, seed: int, steps: int, late: bool, shards: int
+) -> None:
+    every = steps_of([plan], seed, steps, fine=False, late=late)
+    try:
+        left = held_to_finality([(plan, emit)], every, shards)
+    except EvaluationError as error:
+        event(f"not quarantined: {error.message}")
     else:
         event("rows have left" if left else "nothing has left")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from docs.scripts import script
 from ebbtide.config import Config
 
-RATE = 2
+RATE = 4
 MINUTES = {"quick": 8, "ci": 12, "long": 60}[Config.from_environment().profile]
 
 
 def test_state_is_what_the_rules_keep_and_a_step_and_a_segment() -> None:
     flat = script("flat_state")
-    step = 2 * RATE * flat.STEP // 1_000_000
+    step = RATE * flat.STEP // 1_000_000
     found = list(flat.samples(RATE, MINUTES))
     assert {sample.query for sample in found} == set(flat.QUERIES)
     too_much = [sample for sample in found if not sample.is_flat(step)]

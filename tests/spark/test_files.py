@@ -217,8 +217,37 @@ def test_a_file_that_is_not_as_declared_stops_nothing(spark: SparkSession, tmp_p
     query.start().process_all_available()
     assert [row.a for row in query.snapshot().collect()] == [7]
     (unused,) = engine.late("s").collect()
-    assert unused.reason == "malformed"
+    assert (unused.reason, unused.op) == ("unreadable", "FILE")
     assert f"{tmp_path}/s/000000: unreadable after 0 rows: it has no column a" in unused.row
+    engine.stop()
+
+
+def test_a_file_that_was_mended_is_offered_again_and_counted_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    engine = Engine(tmp_path / "state", spark=spark, shards=2)
+    engine.execute(f"""
+        CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+          FROM FILES '{tmp_path}/s' FORMAT csv {ONE};""")
+    put(tmp_path / "s", 0, as_csv(["wrong", "at"], [(1, 1_000_000)] * 3))
+    forged = b"a,at\n7,1970-01-01 00:00:02\n/in/x: unreadable after 0 rows: forged\n"
+    put(tmp_path / "s", 1, forged)
+    query = engine.query("SELECT a FROM s [RANGE 1 HOUR]", "files_offered_again")
+    run = query.start()
+    run.process_all_available()
+    (one,) = engine.retry("files_offered_again")
+    assert (one.step, one.offered, one.why) == (0, None, "it has no column a; it has wrong, at")
+    put(tmp_path / "s", 0, as_csv(["a", "at"], [(1, 1_000_000), (2, 2_000_000)]))
+    (one,) = engine.retry(source="s")
+    assert one.offered == f"{tmp_path}/s/000000.again-0"
+    run.process_all_available()
+    assert sorted(row.a for row in query.snapshot().collect()) == [1, 2, 7]
+    (again,) = engine.retry()
+    assert (again.offered, again.why) == (None, f"it was offered before, as {one.offered}")
+    run.process_all_available()
+    assert sum(record.came["s"].rows for record in Journal(run.root).entries()) == 3
+    reasons = sorted(row.reason for row in engine.late("s").collect())
+    assert reasons == ["malformed", "unreadable"]
     engine.stop()
 
 

@@ -76,13 +76,11 @@ def compared(term: Expression, left: Schema, right: Schema) -> tuple[Expression,
 
 def inputs_of(relation: Relation) -> tuple[Schema, ...]:
     """The inputs of the inner joins that a relation is, below its filters."""
-    match relation:
-        case Filter(input=below):
-            return inputs_of(below)
-        case Product(left=left, right=right) | Join(left=left, right=right):
-            return (*inputs_of(left), *inputs_of(right))
-        case _:
-            return (relation.schema,)
+    if isinstance(relation, Filter):
+        return inputs_of(relation.input)
+    if isinstance(relation, Product | Join):
+        return (*inputs_of(relation.left), *inputs_of(relation.right))
+    return (relation.schema,)
 
 
 def meets(term: Expression, inputs: tuple[Schema, ...]) -> bool:

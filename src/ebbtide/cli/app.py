@@ -30,6 +30,8 @@ _COMMANDS = (
     "revise",
     "rescale",
     "evolve",
+    "retry",
+    "repair",
     "prune",
     "demo",
     "bench",

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
-from ebbtide.core.admission import Op, Reason, UnusedRow, allowed_ops
+from ebbtide.core.admission import FILE, Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.admission.refusal import clock_needed
 from ebbtide.core.declaration import (
     Declaration,
@@ -90,7 +90,9 @@ class _Judging:
         op = self._known(OP)
         allowed = pa.array(sorted(word.value for word in allowed_ops(declaration)), pa.string())
         whole = ~_true(pc.is_in(op, pa.array([Op.DELETE.value, Op.END.value])))
-        yield Reason.MALFORMED, _true(self._known(MALFORMED).is_valid())
+        malformed = _true(self._known(MALFORMED).is_valid())
+        yield Reason.UNREADABLE, malformed & _true(pc.equal(op, FILE))
+        yield Reason.MALFORMED, malformed
         yield Reason.UNKNOWN_OP, _true(pc.and_(op.is_valid(), pc.invert(pc.is_in(op, allowed))))
         yield Reason.NULL_TIME, self._any(_true(time.is_null()) for time in times)
         bag = isinstance(declaration, TableDeclaration) and declaration.bag

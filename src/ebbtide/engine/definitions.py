@@ -122,7 +122,9 @@ class Definitions:
         derived = isinstance(entry, StreamEntry) and bool(entry.rules)
         if entry.files is not None or derived or name.casefold() in self._frames:
             raise SourceError(
-                "not-fed-by-hand", f'"{entry.name}" gets its rows from elsewhere, not by hand'
+                "not-fed-by-hand",
+                f'"{entry.name}" gets its rows from elsewhere, not by hand',
+                hint="its progress follows its rows: one with a later time ends what waits",
             )
         return entry.declaration
 

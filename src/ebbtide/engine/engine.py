@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ebbtide.engine.evolution import Evolution
+    from ebbtide.engine.repairing import Repair
     from ebbtide.engine.rescaling import Rescaling
+    from ebbtide.engine.retrying import OfferedFile
     from ebbtide.program.host import Host
     from ebbtide.program.run import Run
     from ebbtide.store.manifest import Manifest
@@ -379,6 +381,28 @@ class Engine:
         from ebbtide.engine.rescaling import rescale
 
         return rescale(self.location, name, shards, dry_run)
+
+    def repair(self, name: str | None = None, *, dry_run: bool = False) -> Repair:
+        """Puts back what is damaged or lost of a program, or of all, where it can be proved.
+
+        They must not run.  With ``dry_run`` nothing is changed.
+        """
+        from ebbtide.engine.repairing import repair
+
+        return repair(self.location, name, dry_run)
+
+    def retry(
+        self, name: str | None = None, *, source: str | None = None, dry_run: bool = False
+    ) -> list[OfferedFile]:
+        """Offers files again, once, that could not be read when they came.
+
+        Those of a program or of the one with such a view, or of all; of one source, or of all.
+        With ``dry_run`` nothing is written.
+        """
+        from ebbtide.engine.retrying import retry
+
+        paths, zone = self.definitions.paths, self.zone.key
+        return retry(self.location, name, source=source, paths=paths, zone=zone, dry_run=dry_run)
 
     def late(self, name: str) -> Any:
         """The rows of a source that were not used, each with its reason."""

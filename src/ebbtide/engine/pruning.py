@@ -1,9 +1,9 @@
 """Removing what a location keeps of programs that nobody has any more.
 
 Law: nothing is removed that a program of the location needs or that another one put there: only
-programs that were set aside for others of their names, and what a crash left of an evolution or of
-a pruning.  Each is renamed before it is removed, so a crash leaves it as it was or to be removed.
-Nothing is removed through a link.
+programs that were set aside for others of their names, and what a crash left of an evolution, of a
+repair or of a pruning.  Each is renamed before it is removed, so a crash leaves it as it was or to
+be removed.  Nothing is removed through a link.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ebbtide.state.files import directories
 from ebbtide.store.lock import Claim
 from ebbtide.store.program import FILE, program_names, root_of_program
 
-_LEFT = re.compile(r"\.evolving-[A-Za-z0-9_]+|\.pruned-[0-9a-f]{32}")
+_LEFT = re.compile(r"\.(evolving|repairing)-[A-Za-z0-9_]+|\.pruned-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Taking all that a program was fed again, for a program that has come in its place.
+"""Taking all that a program was fed again: for one that has come in its place, or to repair it.
 
 Law: what was fed is taken in the steps in which it was taken first, so that the same rows are
 accepted; that is proved by how many rows each step accepts of each source, and how many of them
@@ -8,13 +8,14 @@ more, or was not fed by hand, nothing is taken and the reason is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.compile.lowering import Lowered
 from ebbtide.core.declaration import TableDeclaration
+from ebbtide.core.file_name import file_name
 from ebbtide.core.time import Instant
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.record import Given
@@ -64,8 +65,9 @@ def replayed(
     reason = _hindrance(engine, program, new)
     if reason is not None:
         raise refused(reason)
+    logs = {n: engine.log_of(new.declarations[n]) for n in _read_from_logs(new)}
     try:
-        replay = _Replay.of(engine, program, new)
+        replay = _Replay.of(logs, new, list(Journal(program.root).entries()))
     except StateError as error:
         if error.code != "feed-cut":
             raise
@@ -76,6 +78,46 @@ def replayed(
     if manifest is None or not _reaches(manifest, latest):
         raise refused("of its rows, others would be accepted now")
     return Replayed(root, manifest)
+
+
+def made_again(
+    location: str,
+    program: StoredProgram,
+    records: list[StepRecord],
+    shards: int,
+    root: str,
+    done: Callable[[str], object],
+) -> Manifest | str:
+    """A program after steps that it has made, made again of what was fed; or why it cannot be."""
+    lowered = program.lowered
+    declarations = lowered.declarations
+    if not records or records[0].version:
+        return "its first steps are not kept any more"
+    if follows_clock(declarations):
+        return "the readings of the clock are not kept"
+    for number in _read_from_logs(lowered):
+        name = declarations[number].name
+        fed = any(name in record.positions for record in records)
+        if not fed and any(name in record.came and record.came[name].rows for record in records):
+            return f'the rows of "{name}" were not fed by hand, and are not kept'
+    logs = {
+        number: FeedLog(f"{location}/feed/{file_name(declarations[number].name.casefold())}.jsonl")
+        for number in _read_from_logs(lowered)
+    }
+    try:
+        replay = _Replay.of(logs, lowered, records)
+    except StateError as error:
+        return f"what was fed cannot be read: {error.message}"
+    if replay.goes_back():
+        return "it was rolled back since"
+    manifest = replay.run(root, shards, done)
+    return "of its rows, others would be accepted now" if manifest is None else manifest
+
+
+def _read_from_logs(lowered: Lowered) -> list[int]:
+    """The sources that may have been fed by hand."""
+    given = dict(lowered.given)
+    return [number for number in range(len(lowered.declarations)) if number not in given]
 
 
 def _reaches(manifest: Manifest, latest: Manifest) -> bool:
@@ -119,18 +161,11 @@ class _Replay:
     records: list[StepRecord]
 
     @staticmethod
-    def of(engine: Engine, program: StoredProgram, new: Lowered) -> _Replay:
-        given = dict(new.given)
-        logs: dict[int, FeedLog] = {
-            number: engine.log_of(declaration)
-            for number, declaration in enumerate(new.declarations)
-            if number not in given
+    def of(logs: Mapping[int, FeedLog], new: Lowered, records: list[StepRecord]) -> _Replay:
+        entries = {
+            n: list(_widened(log, len(new.declarations[n].schema))) for n, log in logs.items()
         }
-        return _Replay(
-            new,
-            {n: list(_widened(log, len(new.declarations[n].schema))) for n, log in logs.items()},
-            list(Journal(program.root).entries()),
-        )
+        return _Replay(new, entries, records)
 
     def goes_back(self) -> bool:
         """Whether some step had taken less than the one before it."""
@@ -141,10 +176,16 @@ class _Replay:
             for source, place in before.positions.items()
         )
 
-    def run(self, root: str, shards: int) -> Manifest | None:
-        """The version after all steps; None if some step accepts other rows than it did."""
+    def run(
+        self, root: str, shards: int, done: Callable[[str], object] = lambda _: None
+    ) -> Manifest | None:
+        """The version after all steps; None if some step accepts other rows than it did.
+
+        After each step ``done`` is told where it was made.
+        """
         host, flow = LocalHost(), Dataflow(self.lowered, shards)
-        stepper = Stepper(flow, host.transport(flow), root)
+        keeps = all(record.kept for record in self.records)
+        stepper = Stepper(flow, host.transport(flow), root, keeps)
         static = {number: host.given(values) for number, values in self.lowered.given}
         before: Mapping[str, int] = {}
         for record in self.records:
@@ -153,6 +194,7 @@ class _Replay:
             if record.version == 0:
                 arrived = host.with_static(self.lowered, arrived, static)
             manifest = stepper.step(record.version, arrived, Given(advances))
+            done(root)
             before, came = record.positions, manifest.record.came
             if any(came.get(name, its) != its for name, its in record.came.items()):
                 return None

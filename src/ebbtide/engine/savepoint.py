@@ -37,7 +37,7 @@ from ebbtide.store.pinning import pinned_for_a_while
 from ebbtide.store.program import Identity, root_of_program
 
 _TRIES = 100
-_WHOLE = ("program.json", "program.sql", "sources.json")
+_WHOLE = ("program.json", "program.sql", "sources.json", "offered.json")
 _BY_STEP = ("clock", "inputs", "checkpoint/offsets", "checkpoint/commits")
 _NUMBER = re.compile(r"\d+")
 _MOVED = ("missing-output", "missing-step", "not-kept", "missing-version", "damaged-manifest")

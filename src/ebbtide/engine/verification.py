@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ebbtide.core.time import Instant
+from ebbtide.engine.retrying import FILE as OFFERED
+from ebbtide.engine.retrying import files_noted
 from ebbtide.engine.script import read_script
 from ebbtide.errors import EbbtideError, QueryError, StateError
 from ebbtide.program.delivery import Delivery
@@ -80,7 +82,10 @@ def _named(location: str, programs: list[str], name: str) -> str:
 
 
 def _program(program: str, root: str) -> Iterator[VerifiedPart]:
-    yield _part(program, "description", [lambda: _identity(root), lambda: read_script(root)])
+    told: list[Callable[[], object]] = [lambda: _identity(root), lambda: read_script(root)]
+    if os.path.lexists(f"{root}/{OFFERED}"):
+        told.append(lambda: files_noted(root))
+    yield _part(program, "description", told)
     latest, records, wrong = _history(root)
     yield VerifiedPart(program, "journal", len(records), tuple(wrong))
     yield _part(program, "state", _state(root, latest))

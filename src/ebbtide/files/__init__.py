@@ -22,6 +22,6 @@ not from some place on, is one such text, which names it.
 from __future__ import annotations
 
 from ebbtide.files.how_to_read import HowToRead, reads
-from ebbtide.files.reader import FileReader
+from ebbtide.files.reader import FileReader, is_whole_file, told_of_file
 
-__all__ = ["FileReader", "HowToRead", "reads"]
+__all__ = ["FileReader", "HowToRead", "is_whole_file", "reads", "told_of_file"]

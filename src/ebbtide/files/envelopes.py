@@ -45,7 +45,8 @@ class EnvelopeReader:
         source_ms, source_us = (_field(source, i) for i in (0, 1))
         at = pc.coalesce(source_us, _micros(source_ms), us, _micros(ms))
         names = [*self.schema.names, MALFORMED]
-        return pa.RecordBatch.from_arrays([*columns, op, at, malformed], names=names)
+        made = pa.RecordBatch.from_arrays([*columns, op, at, malformed], names=names)
+        return made.replace_schema_metadata(batch.schema.metadata)
 
 
 def _field(struct: Any, place: int) -> Any:

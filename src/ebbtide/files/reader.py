@@ -26,6 +26,8 @@ from ebbtide.state.types import arrow_type
 MALFORMED = "malformed"
 """The column for the text of what is no row; it stands behind the declared ones."""
 
+_WHOLE_FILE = {b"ebbtide": b"file"}
+_TOLD = re.compile(r"(.*): unreadable after ([\d,]+) rows?: (.*)", re.DOTALL)
 _PART = re.compile(r"([^/=]+)=([^/]*)(?=/)")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _OF_THE_DISK = frozenset(
@@ -103,7 +105,23 @@ class FileReader(ABC):
 
     def _unreadable(self, text: str) -> Any:
         columns = [pa.nulls(1, arrow_type(column.type)) for column in self.schema]
-        return self.made(columns, pa.array([text], pa.string()))
+        made = self.made(columns, pa.array([text], pa.string()))
+        return made.replace_schema_metadata(_WHOLE_FILE)
+
+
+def is_whole_file(batch: Any) -> bool:
+    """Whether a batch stands for a file that could not be read, or not to its end."""
+    return bool(batch.schema.metadata == _WHOLE_FILE)
+
+
+def told_of_file(text: str) -> tuple[str, int, str] | None:
+    """What is said of a file that could not be read: its place, the rows before, and why.
+
+    >>> told_of_file("/in/a.csv: unreadable after 1,000 rows: it ends early")
+    ('/in/a.csv', 1000, 'it ends early')
+    """
+    found = _TOLD.fullmatch(text)
+    return None if found is None else (found[1], int(found[2].replace(",", "")), found[3])
 
 
 def parts_of(place: str) -> dict[str, str | None]:

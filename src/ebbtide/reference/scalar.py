@@ -6,6 +6,9 @@ expression is not defined on is an ``EvaluationError`` that names the expression
 fails, of those that the value hangs on.  An operand that decides AND, OR or IN decides it even if
 another one fails.
 
+What plans are guarded with has a value as well, so that a guarded plan can be held to the one that
+it was made of.
+
 Every result is normalised, so there is one NaN and no negative zero.
 """
 
@@ -87,8 +90,15 @@ def _compute(node: Scalar, below: tuple[Compute, ...], schema: Schema, zone: tzi
             return lambda row: value
         case SnapshotTime():
             raise AssertionError("NOW() has a value at an instant alone")
-        case Tried() | Fails() | Succeeds() | Failure() | RowText():
-            raise AssertionError("what a plan is guarded with is no part of its meaning")
+        case Tried():
+            return lambda row: _value_or_none(below[0], row)
+        case Succeeds():
+            asked = below[: len(node.operands)]
+            return lambda row: all(_succeeds(operand, row) for operand in asked)
+        case Fails():
+            return partial(_fails, node, below[0])
+        case Failure() | RowText():
+            raise AssertionError("what is said of a row that is left out is no part of a plan")
         case And():
             return _connective(below[0], below[1], decisive=False)
         case Or():
@@ -186,6 +196,20 @@ def _value_or_none(compute: Compute, row: Row) -> Value:
         return compute(row)
     except EvaluationError:
         return None
+
+
+def _succeeds(compute: Compute, row: Row) -> bool:
+    try:
+        compute(row)
+    except EvaluationError:
+        return False
+    return True
+
+
+def _fails(node: Fails, condition: Compute, row: Row) -> Value:
+    if condition(row) is True:
+        raise EvaluationError(node.code, node.reason)
+    return True
 
 
 def _in_list(operand: Compute, options: tuple[Compute, ...]) -> Compute:

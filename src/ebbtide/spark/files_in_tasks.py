@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.admission import default_op, read_op
+from ebbtide.core.admission import FILE, default_op, read_op
 from ebbtide.core.declaration import Declaration, arrivals_of, given_schema
-from ebbtide.files import FileReader, HowToRead
+from ebbtide.files import FileReader, HowToRead, is_whole_file
 from ebbtide.files.envelopes import EnvelopeReader
 
 
@@ -71,6 +71,8 @@ def _with_arrivals(declaration: Declaration, given: list[Any], count: int) -> li
 
 def _operations(declaration: Declaration, batch: Any) -> Any:
     """What the rows do: by the words in the OP column, or what all rows of the source do."""
+    if is_whole_file(batch):
+        return pa.array([FILE], pa.string())
     if declaration.op is None:
         op = default_op(declaration).value if declaration.key else None
         return pa.repeat(pa.scalar(op, pa.string()), batch.num_rows)

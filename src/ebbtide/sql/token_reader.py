@@ -127,7 +127,8 @@ class Reader(SparkParser):
                 "misplaced-emit",
                 f"{span.text.upper()} belongs at the end of a query that is started",
                 span,
-                hint="say it once, after the outermost query; a view or a subquery has none",
+                hint="say it once, after the outermost query; a view has none, what reads it has: "
+                "SELECT * FROM v EMIT FINAL",
             )
         self._retreat(index)
         return None

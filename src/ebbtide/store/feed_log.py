@@ -387,14 +387,19 @@ def _by_column(declaration: Declaration, row: Fed) -> dict[str, Any]:
                 hint=f"leave {made[0]} out of the row, or declare it without ARRIVAL",
             )
         if unknown:
-            close = near(unknown[0], schema.names)
             raise QueryError(
                 "unknown-column",
                 f'"{declaration.name}" has no column "{unknown[0]}"',
                 detail=f"there are {', '.join(schema.names)}",
-                hint=f"did you mean {close}?" if close else None,
+                hint=_instead(declaration, unknown[0], schema),
             )
         return {str(name).casefold(): value for name, value in row.items()}
+    if isinstance(row, str):
+        raise QueryError(
+            "wrong-type",
+            f'a row of "{declaration.name}" cannot be {row!r}',
+            hint='rows are tuples or dictionaries: of a DataFrame df.to_dict("records")',
+        )
     if len(row) != len(schema):
         raise QueryError(
             "column-count",
@@ -402,6 +407,14 @@ def _by_column(declaration: Declaration, row: Fed) -> dict[str, Any]:
             detail=str(schema),
         )
     return {c.name.casefold(): value for c, value in zip(schema, row, strict=True)}
+
+
+def _instead(declaration: Declaration, unknown: str, schema: Schema) -> str | None:
+    """What to give in place of a column that there is not."""
+    if declaration.op is not None and unknown.casefold() == declaration.op.casefold():
+        return f'give it apart: engine.feed("{declaration.name}", rows, op="delete")'
+    close = near(unknown, schema.names)
+    return f"did you mean {close}?" if close else None
 
 
 def _writable(declaration: Declaration) -> Schema:

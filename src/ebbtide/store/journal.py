@@ -136,6 +136,28 @@ class Journal:
             if seen == began and not self._versions(seen + 1):
                 raise self._missing(seen + 1)
 
+    def written(self) -> Iterator[JournalEntry]:
+        """The entries that have files, in order, up to the first that is lost or damaged.
+
+        They are those of ``chain`` without what manifests say, for whoever has lost those.
+        """
+        history = History.read(self.root)
+        seen, link = history.dropped, None
+        for entry in self._compacted(history, seen):
+            if link is not None and entry.before != link:
+                return
+            seen, link = entry.record.version, entry.link
+            yield entry
+        while True:
+            try:
+                entry = self._entry(seen + 1)
+            except StateError:
+                return
+            if link is not None and entry.before != link:
+                return
+            seen, link = entry.record.version, entry.link
+            yield entry
+
     def write_part(self, entries: Iterable[JournalEntry], level: int) -> HistoryPart:
         """Writes entries that follow each other into one file; it is durable."""
         listed = list(entries)

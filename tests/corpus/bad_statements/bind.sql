@@ -405,6 +405,7 @@ INSERT INTO bidz SELECT * FROM bids;
 
 -- code: column-count
 -- span: SELECT auction FROM bids
+-- hint: SELECT auction, bidder, price, channel, at, seen
 INSERT INTO bids SELECT auction FROM bids;
 
 -- code: unknown-column
@@ -427,6 +428,7 @@ INSERT INTO bids (auction, bidder, at, seen) SELECT auction, bidder, at FROM bid
 
 -- code: type-mismatch
 -- span: SELECT channel, bidder, at, seen FROM bids
+-- hint: CAST(bids.channel AS BIGINT) AS auction
 INSERT INTO bids (auction, bidder, at, seen) SELECT channel, bidder, at, seen FROM bids;
 
 -- code: correlated-subquery

@@ -199,12 +199,12 @@ SELECT ISTREAM(SELECT price FROM bids [NOW]) FROM bids;
 
 -- code: misplaced-emit
 -- span: EMIT FINAL
--- hint: say it once, after the outermost query; a view or a subquery has none
+-- hint: say it once, after the outermost query; a view has none, what reads it has: SELECT * FROM v EMIT FINAL
 SELECT * FROM (SELECT * FROM bids EMIT FINAL) AS b;
 
 -- code: misplaced-emit
 -- span: EMIT CHANGES
--- hint: say it once, after the outermost query; a view or a subquery has none
+-- hint: say it once, after the outermost query; a view has none, what reads it has: SELECT * FROM v EMIT FINAL
 CREATE VIEW v AS SELECT * FROM bids EMIT CHANGES;
 
 -- code: duplicate-clause

@@ -111,6 +111,11 @@ def test_an_operation_is_the_usual_one_or_is_given(
     assert entry.op == word
 
 
+GIVEN_APART = 'give it apart: engine.feed("sellers", rows, op="delete")'
+OF_A_FRAME = 'rows are tuples or dictionaries: of a DataFrame df.to_dict("records")'
+BY_ROWS = "its progress follows its rows: one with a later time ends what waits"
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "op", "code", "hint"),
     [
@@ -120,10 +125,11 @@ def test_an_operation_is_the_usual_one_or_is_given(
         ("bids", [(1, 2.0, 0, 4)], None, "column-count", None),
         ("bids", [{"auction": 1, "prise": 2.0}], None, "unknown-column", "did you mean price?"),
         ("bids", [{"colour": 1}], None, "unknown-column", None),
-        ("sellers", [{"id": 1, "op": "end"}], None, "unknown-column", None),
+        ("sellers", [{"id": 1, "op": "end"}], None, "unknown-column", GIVEN_APART),
+        ("bids", ["auction", "price"], None, "wrong-type", OF_A_FRAME),
         ("bidz", [(1, 2.0, 0)], None, "unknown-name", "did you mean bids?"),
         ("recent", [(1, 2.0, 0)], None, "not-a-source", None),
-        ("logs", [("x", 0)], None, "not-fed-by-hand", None),
+        ("logs", [("x", 0)], None, "not-fed-by-hand", BY_ROWS),
     ],
 )
 def test_rows_that_cannot_be_fed_are_refused_all_of_them(

@@ -24,6 +24,7 @@ an engine that keeps little to agree with.
 """
 
 from ebbtide.core.admission.arrival import (
+    FILE,
     KNOWN_WORDS,
     Arrival,
     Op,
@@ -38,6 +39,7 @@ from ebbtide.core.admission.state import Admission, admit, begin, replay
 from ebbtide.core.admission.unused_row import SHOWN_COLUMNS, UNUSED_COLUMNS, UnusedRow
 
 __all__ = [
+    "FILE",
     "KNOWN_WORDS",
     "SHOWN_COLUMNS",
     "UNUSED_COLUMNS",

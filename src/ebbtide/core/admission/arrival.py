@@ -36,9 +36,17 @@ class Reason(Enum):
     NULL_TIME = "null-time"
     NULL_KEY = "null-key"
     MALFORMED = "malformed"
+    UNREADABLE = "unreadable"
     UNKNOWN_OP = "unknown-op"
     DUPLICATE_KEY = "duplicate-key"
     NO_POSITIVE = "no-positive"
+
+
+FILE = "FILE"
+"""What stands in the place of an operation where a whole file could not be read.
+
+No input says it: the words of inputs are taken in small letters.
+"""
 
 
 @dataclass(frozen=True, slots=True)
