@@ -45,8 +45,11 @@ class Oracle:
     inputs: dict[str, Admission]
 
     @staticmethod
-    def of(declarations: Collection[Declaration]) -> Oracle:
-        return Oracle({d.name: begin(d) for d in declarations})
+    def of(
+        declarations: Collection[Declaration], replayed: Collection[str] = frozenset()
+    ) -> Oracle:
+        """Nothing yet; some sources accept what their archives reach."""
+        return Oracle({d.name: begin(d, d.name in replayed) for d in declarations})
 
     def take(self, fed: Mapping[str, Fed], clock: Instant | None = None) -> None:
         """Admits what comes in a step, at a reading of the clock."""

@@ -41,7 +41,9 @@ class InProcess:
     collects: bool = True
     version: int = 0
 
-    def step(self, fed: Mapping[str, Fed], clock: Instant | None = None) -> Manifest:
+    def step(
+        self, fed: Mapping[str, Fed], clock: Instant | None = None, revise: int = 0
+    ) -> Manifest:
         """One step, committed."""
         flow = Dataflow(self.lowered, self.shards)
         stepper = Stepper(flow, LocalTransport(flow), self.root, collects=self.collects)
@@ -55,7 +57,7 @@ class InProcess:
             arrived[source] = arrived_table(arrival_schema(declaration), rows)
             if given.advance is not None:
                 advances[source] = given.advance
-        manifest = stepper.step(self.version, arrived, Given(advances, clock))
+        manifest = stepper.step(self.version, arrived, Given(advances, clock, revise=revise))
         self.version += 1
         return manifest
 

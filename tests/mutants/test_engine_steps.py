@@ -121,7 +121,7 @@ ADMISSION = [
     ),
     Mistake(
         "unused rows are lost",
-        "dataflow.tasks:_Running._leave_unused",
+        "dataflow.tasks:RunningTask._leave_unused",
         always(()),
         "rows",
     ),

@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.expression import Ref
+from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import Aggregate, ChangingTable, Filter, Map, Relation, Stream
 from ebbtide.algebra.traits import SameRows
 from ebbtide.algebra.window import Cumulate, Hop, Tumble, Window
@@ -25,12 +26,13 @@ from ebbtide.analysis.formula.progress import AnyValue, Bound, Fastest, Limit, P
 from ebbtide.analysis.formula.progress import Value as ProgressValue
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions
+from ebbtide.analysis.replay import hindrance, reaches_back
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, Edge
 from ebbtide.analysis.temporal.sources import bound_of
 from ebbtide.analysis.verdict import Analysis, passing_node
-from ebbtide.core.declaration import Declaration, Late
+from ebbtide.core.declaration import Declaration, Late, StreamDeclaration
 from ebbtide.core.schema import Column
 from ebbtide.core.time import INF, MILLISECOND, NEG_INF, SECOND, UNITS, Duration
 from ebbtide.core.tree import find, fold
@@ -99,7 +101,11 @@ def outlook(analysis: Analysis, rates: Rates | None = None) -> Outlook:
     return Outlook(
         _fresh(analysis),
         _final(analysis.verdict.finality, delays),
-        tuple(_late(source) for source in _sources(analysis.plan) if source.promises),
+        tuple(
+            _late(source, _replay_hindrance(analysis.plan))
+            for source in _sources(analysis.plan)
+            if source.promises
+        ),
         tuple(kept),
     )
 
@@ -160,14 +166,30 @@ def _after(lag: Duration) -> str:
     return f"{length(lag)} after" if lag > 0 else f"{length(-lag)} before"
 
 
-def _late(source: Declaration) -> str:
+def _replay_hindrance(plan: Relation) -> str | None:
+    """Why no row of the past can be replayed; None if those can whose archive reaches back."""
+    return hindrance(_sources(plan), any(True for _ in find(plan, Recursion)))
+
+
+def _late(source: Declaration, hindered: str | None) -> str:
     delay = source.promises[0].delay_us
     begins = f'"{source.name}": rows that come {length(delay)} behind' if delay else None
     begins = begins or f'"{source.name}": rows that come behind others'
+    if isinstance(source, StreamDeclaration) and reaches_back(source):
+        return f"{begins} are late, and {_replayed(source, delay, hindered)}"
     if source.late is Late.REVISE and source.retain_us:
         until = length(delay + source.retain_us)
         return f"{begins} are late, and revise the answer; from {until} on they are set aside"
     return f"{begins} are late, and are set aside"
+
+
+def _replayed(source: StreamDeclaration, delay: Duration, hindered: str | None) -> str:
+    """What becomes of late rows of a stream whose archive holds more than its operators."""
+    kept, until = length(delay + source.kept_us), length(delay + (source.archive_us or 0))
+    begins = f"revise the answer; from {kept} on they are" if source.kept_us else "are"
+    if hindered is not None:
+        return f"{begins} set aside, although they are archived: {hindered}"
+    return f"{begins} replayed from the archive (REPLAY ALL); from {until} on they are set aside"
 
 
 # --- what is kept ------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ _COMMANDS = (
     "savepoint",
     "restore",
     "rollback",
+    "revise",
     "rescale",
     "evolve",
     "retry",

@@ -76,13 +76,21 @@ from ebbtide.compile.physical import (
     Physical,
     PlanEdge,
     Producer,
+    SourceRows,
     StoreRule,
     archive_name,
+    waiting_name,
 )
 from ebbtide.compile.pipe import Pipe, is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
+from ebbtide.compile.replaying import Replays, replays_of
 from ebbtide.compile.stages import Stages, arrange
-from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
+from ebbtide.core.declaration import (
+    Declaration,
+    StreamDeclaration,
+    TableDeclaration,
+    arrivals_of,
+)
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.output_name import errors_name
 from ebbtide.core.row_text import told_apart
@@ -98,6 +106,7 @@ from ebbtide.kernels.operators.final import AtOnce, Final
 from ebbtide.kernels.operators.held import Held
 from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.triggered import Triggered
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.segment import ENDS
 
 
@@ -112,6 +121,13 @@ class Lowered:
     """The sources that are rows written in the query, by their numbers."""
     nodes: Mapping[str, Node] = field(default_factory=dict)
     """What is proved of the node that each operator stands for; admissions stand for none."""
+    replays: Replays = field(default_factory=Replays)
+    """The sources of which rows are replayed that operators have let go of."""
+
+    @property
+    def replayed(self) -> frozenset[str]:
+        """The names of the sources that can be replayed."""
+        return frozenset(self.declarations[number].name for number in self.replays.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +296,8 @@ class _Lowering:
     ) -> _Flow:
         """The rows of a source with a key, behind its admission; all who read it share one."""
         if source not in self.admissions:
+            defers = isinstance(declaration, StreamDeclaration) and declaration.defers
+            held = self._waiting(source, declaration.key) if defers else None
             self.admissions[source] = len(self.operators)
             texts = tuple(Column(f"text{i}", STRING) for i in range(3))
             self.operators.append(
@@ -295,33 +313,82 @@ class _Lowering:
             pipe = replace(source_pipe(given), schema=positional(given))
             number = self.admissions[source]
             self.edges.append(PlanEdge(FromSource(source), pipe, number, 0, keys))
+            if held is not None:
+                made = self.operators[held].output
+                again = tuple(Ref(made[given.position(name)]) for name in declaration.key)
+                pipe = source_pipe(made)
+                self.edges.append(PlanEdge(FromOperator(held), pipe, number, 0, again))
         number = self.admissions[source]
         return _Flow(FromOperator(number), source_pipe(rows), _moves(declaration), source)
 
-    def archives(self) -> None:
-        """The archives of the sources that have one, each behind all who read it.
+    def archives(self, replays: Replays) -> None:
+        """The archives of the sources that have one, each behind all who read it; of static tables
+        that a replay meets, all rows.
 
         Rows with a key stay in the shard of their admission; others spread over all shards.
         """
-        for declaration in tuple(self.declarations):
-            rule = archive_rule(declaration)
+        for number, declaration in enumerate(tuple(self.declarations)):
+            rule = KEEP_ALL if number in replays.met else archive_rule(declaration)
             if rule is None:
                 continue
+            old = number in replays.sources
+            waits = old and isinstance(declaration, StreamDeclaration) and declaration.defers
+            admission = self.admissions.get(number)
+            if admission is not None and old and not waits:
+                self._admits_old(admission)
             flow, rows = self._source(declaration), declaration.row_schema
             names = declaration.key or rows.names
             keys = tuple(flow.pipe.resolve(Ref(rows.column(name))) for name in names)
             hashed = tuple(key for key in keys if not isinstance(key.type, NullType))
             pipe = replace(flow.pipe, schema=positional(rows))
-            self.edges.append(PlanEdge(flow.producer, pipe, len(self.operators), 0, hashed))
+            held = None
+            if waits and admission is None:
+                held = self._waiting(number, tuple(c.name for c in rows if _hashes(c)))
+            takes = SourceRows.ALL if old and not waits else SourceRows.FRESH
+            self.edges.append(PlanEdge(flow.producer, pipe, len(self.operators), 0, hashed, takes))
+            if held is not None:
+                given = self.operators[held].output
+                keys = tuple(Ref(given[place]) for (place,) in self.operators[held].carries or ())
+                columns = tuple(
+                    Ref(given[arrival_schema(declaration).position(column.name)]) for column in rows
+                )
+                again = replace(source_pipe(positional(rows)), columns=columns)
+                self.edges.append(PlanEdge(FromOperator(held), again, len(self.operators), 0, keys))
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(),
+                    InputArchive(number),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
                 )
             )
+
+    def _admits_old(self, admission: int) -> None:
+        """Has an admission take old rows at once."""
+        self.edges = [
+            replace(edge, rows=SourceRows.ALL) if edge.consumer == admission else edge
+            for edge in self.edges
+        ]
+
+    def _waiting(self, source: int, names: Sequence[str]) -> int:
+        """What holds old rows of a source until they are replayed, sharded by some columns."""
+        declaration, number = self.declarations[source], len(self.operators)
+        given = arrival_schema(declaration)
+        rows = positional(given)
+        self.operators.append(
+            Operator(
+                waiting_name(declaration.name),
+                WaitingRows(declaration, source),
+                (rows,),
+                rows,
+                tuple((given.position(name),) for name in names),
+            )
+        )
+        pipe = replace(source_pipe(given), schema=rows)
+        keys = tuple(Ref(given.column(name)) for name in names)
+        self.edges.append(PlanEdge(FromSource(source), pipe, number, 0, keys, SourceRows.OLD))
+        return number
 
     def _values(self, node: Values) -> _Flow:
         declaration = TableDeclaration(f"values_{len(self.given)}", node.schema)
@@ -519,7 +586,10 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
     lowering = _Lowering()
     for name, analysis in views.items():
         lowering.output(name, analysis)
-    lowering.archives()
+    cyclic = {n for cycle in lowering.cycles for n in (cycle.recursion, *cycle.members)}
+    declared = tuple(lowering.declarations)
+    replays = replays_of(lowering.edges, len(lowering.outputs), cyclic, declared)
+    lowering.archives(replays)
     physical = Physical(
         tuple(declaration.name for declaration in lowering.declarations),
         tuple(lowering.operators),
@@ -530,7 +600,11 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
     )
     declarations = tuple(lowering.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
-    return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes)
+    return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes, replays)
+
+
+def _hashes(column: Column) -> bool:
+    return not isinstance(column.type, NullType)
 
 
 def archive_rule(declaration: Declaration) -> StoreRule | None:

@@ -15,6 +15,7 @@ from ebbtide.compile.physical import FromOperator, FromSource, PlanEdge, Produce
 from ebbtide.core.declaration import Declaration, Late
 from ebbtide.core.schema import Schema
 from ebbtide.kernels.admission.kernel import Admission
+from ebbtide.kernels.operators.waiting import WaitingRows
 
 
 def carried_operators(old: Lowered, new: Lowered) -> dict[str, str]:
@@ -71,6 +72,8 @@ class _Parts:
         operator = self.lowered.physical.operators[number]
         if isinstance(operator.kernel, Admission):
             return ("admission", *_admitted(operator.kernel.declaration))
+        if isinstance(operator.kernel, WaitingRows):
+            return ("waiting", *_admitted(operator.kernel.declaration))
         return (
             operator.kernel,
             operator.inputs,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression
@@ -44,6 +45,15 @@ Line: TypeAlias = tuple[int, str]
 Producer: TypeAlias = FromSource | FromOperator
 
 
+class SourceRows(Enum):
+    """Which rows of a source take a way: those that its operators can meet, those that they have
+    let go of, or both."""
+
+    FRESH = "fresh"
+    OLD = "old"
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class PlanEdge:
     """Changes on their way to an input of an operator, or to output ``~consumer``.
@@ -57,6 +67,7 @@ class PlanEdge:
     consumer: int
     input: int
     keys: tuple[Expression, ...]
+    rows: SourceRows = SourceRows.FRESH
     aside: bool = False
 
 
@@ -82,6 +93,11 @@ class StoreRule:
 
 
 KEEP_ALL = StoreRule(((),))
+
+
+def waiting_name(source: str) -> str:
+    """The name of what holds the rows of a source that wait to be replayed."""
+    return f"waiting.{source}"
 
 
 def archive_name(source: str) -> str:

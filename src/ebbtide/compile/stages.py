@@ -30,6 +30,7 @@ from ebbtide.compile.physical import (
     Physical,
     PlanEdge,
     Producer,
+    SourceRows,
 )
 from ebbtide.compile.pipe import VALID_FROM, VALID_TO, Pipe, source_pipe
 from ebbtide.core.schema import Schema
@@ -56,6 +57,7 @@ class Route:
     keys: tuple[Expression, ...]
     everywhere: bool = False
     """Whether its rows go to every shard."""
+    rows: SourceRows = SourceRows.FRESH
 
     @property
     def schema(self) -> Schema:
@@ -312,7 +314,7 @@ class _Routing:
 
     def stages(self) -> Stages:
         groups: dict[
-            tuple[Producer, int, tuple[Expression, ...], Pipe | None, bool], list[int]
+            tuple[Producer, int, tuple[Expression, ...], Pipe | None, bool, SourceRows], list[int]
         ] = {}
         feeds: dict[int, Feed] = {}
         for number, edge in enumerate(self.physical.edges):
@@ -322,13 +324,13 @@ class _Routing:
             else:
                 everywhere = self.placing.goes_everywhere(edge)
                 keys, apart = self._keys(edge), self._apart(edge)
-                together = (edge.producer, stage, keys, apart, everywhere)
+                together = (edge.producer, stage, keys, apart, everywhere, edge.rows)
                 groups.setdefault(together, []).append(number)
         routes: list[Route] = []
-        for (producer, stage, keys, _, everywhere), numbers in groups.items():
+        for (producer, stage, keys, _, everywhere, rows), numbers in groups.items():
             pipes = [self.physical.edges[number].pipe for number in numbers]
             shared = self._common(producer, pipes)
-            route = Route(len(routes), producer, stage, shared, keys, everywhere)
+            route = Route(len(routes), producer, stage, shared, keys, everywhere, rows)
             routes.append(route)
             for number, pipe in zip(numbers, pipes, strict=True):
                 # A route that several share has their producer's columns, only fewer of them.

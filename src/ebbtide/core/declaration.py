@@ -48,7 +48,8 @@ class StreamDeclaration:
     A stream is ``append_only`` if no fact of it can be deleted or replaced.  Where nothing else is
     said, its facts are shown for ``lifetime_us``, or until the time in their column ``until``.
     ``archive_us`` is how far behind its progress the rows that it accepts are archived; None if
-    they are not.
+    they are not.  Rows that are to be replayed wait until its progress comes to the next multiple
+    of ``revise_us``, or if that is ``INF`` until they are asked for; None if they do not wait.
     """
 
     name: str
@@ -64,6 +65,7 @@ class StreamDeclaration:
     lifetime_us: Duration | None = field(default=None, metadata=LATER)
     until: str | None = field(default=None, metadata=LATER)
     archive_us: Duration | None = field(default=None, metadata=LATER)
+    revise_us: Duration | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)
@@ -72,6 +74,12 @@ class StreamDeclaration:
                 "archive-needs-progress",
                 f'stream "{self.name}" has no progress by which its archive would age',
                 hint="declare PROGRESS FOR one of its time attributes",
+            )
+        if self.revise_us is not None and self.archive_us is None:
+            raise QueryError(
+                "revise-needs-archive",
+                f'stream "{self.name}" has no archive from which it could be revised later',
+                hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
             )
         if self.until is not None:
             _check_time(self.name, self.schema, self.until)
@@ -89,6 +97,16 @@ class StreamDeclaration:
         """The columns of a fact: what arrives, without its operation; keys and times are there."""
         times = tuple(promise.attribute for promise in self.promises)
         return _rows(self.schema, self.key + times, self.op)
+
+    @property
+    def defers(self) -> bool:
+        """Whether rows wait before they are replayed."""
+        return self.revise_us is not None
+
+    @property
+    def kept_us(self) -> Duration:
+        """How far behind its progress late rows revise what operators still keep."""
+        return self.retain_us if self.late is Late.REVISE else 0
 
     @property
     def time(self) -> str | None:

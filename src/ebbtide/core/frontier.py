@@ -12,6 +12,12 @@ Law, for an attribute ``a`` that ``PROGRESS FOR a AS a - delay`` makes a promise
     ─────────────────────────┤─────────────────────────┤──────────────────────────▶ a
                              horizon                   progress
 
+A program that can replay a source accepts what its archive reaches, too:
+
+    horizon(a)   = progress(a) - max(RETAIN, ARCHIVE)
+    forgotten(a) = progress(a) - RETAIN     up to here operators have let rows go
+    replayed     iff  horizon(a) < a <= forgotten(a), for some such attribute
+
 Frontiers never fall: where RETAIN has become larger, the horizon stays at its ``floor``, where it
 was, until progress has gained as much.  They are judged by as they stood before a step and
 committed at its end, so the rows of one step do not make each other late.
@@ -39,7 +45,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from ebbtide.core.declaration import Declaration, Late, Promise, TableDeclaration
+from ebbtide.core.declaration import (
+    Declaration,
+    Late,
+    Promise,
+    StreamDeclaration,
+    TableDeclaration,
+)
 from ebbtide.core.time import DAY, INF, NEG_INF, Duration, Instant, format_instant, is_finite, shift
 from ebbtide.core.types import TimestampType
 from ebbtide.errors import QueryError
@@ -65,6 +77,7 @@ class Frontier:
     newest: Instant = NEG_INF
     arrival: bool = False
     floor: Instant = NEG_INF
+    archive_us: Duration = 0
 
     @property
     def progresses(self) -> bool:
@@ -79,6 +92,11 @@ class Frontier:
     @property
     def horizon(self) -> Instant:
         """The last instant at which nothing is accepted any more."""
+        return max(self.floor, shift(self.progress, -max(self.retain_us, self.archive_us)))
+
+    @property
+    def forgotten(self) -> Instant:
+        """The last instant of which operators have let rows go: what comes there is replayed."""
         return max(self.floor, shift(self.progress, -self.retain_us))
 
     def is_late(self, t: Instant) -> bool:
@@ -220,16 +238,22 @@ class InputFrontier:
             )
 
 
-def first_frontier(declaration: Declaration) -> InputFrontier:
-    """The frontier of an input of which nothing has come yet; a static table has no times."""
+def first_frontier(declaration: Declaration, replays: bool = False) -> InputFrontier:
+    """The frontier of an input of which nothing has come yet; a static table has no times.
+
+    Where it ``replays``, rows are accepted as far as the archive of the input reaches.
+    """
     if isinstance(declaration, TableDeclaration) and declaration.static:
         return InputFrontier(declaration.name)
     promises = {p.attribute.casefold(): p for p in declaration.promises}
     retain_us = declaration.retain_us if declaration.late is Late.REVISE else 0
+    archive_us = 0
+    if replays and isinstance(declaration, StreamDeclaration):
+        archive_us = declaration.archive_us or 0
     return InputFrontier(
         declaration.name,
         tuple(
-            _first_line(column.name, promises.get(column.name.casefold()), retain_us)
+            _first_line(column.name, promises.get(column.name.casefold()), retain_us, archive_us)
             for column in declaration.schema
             if isinstance(column.type, TimestampType)
         ),
@@ -237,12 +261,14 @@ def first_frontier(declaration: Declaration) -> InputFrontier:
     )
 
 
-def _first_line(attribute: str, promise: Promise | None, retain_us: Duration) -> Frontier:
+def _first_line(
+    attribute: str, promise: Promise | None, retain_us: Duration, archive_us: Duration
+) -> Frontier:
     if promise is None:
         return Frontier(attribute, None, retain_us)
     if promise.arrival:
         return Frontier(attribute, INF, arrival=True)
-    return Frontier(attribute, promise.delay_us, retain_us)
+    return Frontier(attribute, promise.delay_us, retain_us, archive_us=archive_us)
 
 
 def slowest(feeders: Iterable[InputFrontier]) -> InputFrontier:

@@ -17,7 +17,12 @@ import pyarrow.compute as pc
 from ebbtide.compile.arrival import MALFORMED, OFFSET, OP, arrival_schema
 from ebbtide.core.admission import FILE, Op, Reason, UnusedRow, allowed_ops
 from ebbtide.core.admission.refusal import clock_needed
-from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of
+from ebbtide.core.declaration import (
+    Declaration,
+    StreamDeclaration,
+    TableDeclaration,
+    arrivals_of,
+)
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.row_text import row_text
 from ebbtide.core.schema import Column
@@ -27,11 +32,15 @@ from ebbtide.store.record import Came
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The rows of a source: those that count, what is said of the others, what all showed."""
+    """The rows of a source: those that count, what is said of the others, what all showed.
+
+    ``old`` are those among the first that are to be replayed; None if there are none.
+    """
 
     accepted: Any
     refused: list[str]
     observed: Observed
+    old: Any = None
 
 
 def judge(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Judged:
@@ -45,7 +54,13 @@ def judge(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Judge
         refused |= new
         said += judging.texts(reason, np.flatnonzero(new))
     accepted = rows.filter(pa.array(~refused)) if refused.any() else rows
-    return Judged(accepted, said, _Judging(declaration, frontier, accepted).observed(rows))
+    old = _Judging(declaration, frontier, accepted).old()
+    counted = accepted
+    if old is not None and isinstance(declaration, StreamDeclaration) and declaration.defers:
+        # What waits is not accepted yet.
+        counted = accepted.filter(pa.array(~old))
+    observed = _Judging(declaration, frontier, counted).observed(rows)
+    return Judged(accepted, said, observed, old)
 
 
 def stamped(declaration: Declaration, frontier: InputFrontier, rows: Any) -> Any:
@@ -91,6 +106,14 @@ class _Judging:
         lines = self.frontier.progressing
         late = (_true(pc.less_equal(self._of(li.attribute), li.horizon)) for li in lines)
         yield Reason.LATE, self._any(late)
+
+    def old(self) -> Any:
+        """The rows that operators have let go of."""
+        lines = [line for line in self.frontier.progressing if line.horizon < line.forgotten]
+        if not lines:
+            return None
+        old = self._any(_true(pc.less_equal(self._of(li.attribute), li.forgotten)) for li in lines)
+        return old if old.any() else None
 
     def observed(self, arrived: Any) -> Observed:
         """What these rows, of all that arrived, show."""

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
 
 from ebbtide.compile.stages import Origin
+from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job
+from ebbtide.kernels.operators.input_archive import archive_layout
+from ebbtide.state.area import SweepArea
+from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, row_types, where
+from ebbtide.state.columns import ints
+from ebbtide.state.keep import times_of
+from ebbtide.state.store import DirectoryStore, WriteScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +43,75 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """Up to which instants operators have let rows of a source go, by the columns of its times."""
+
+    source: str
+    lines: tuple[tuple[str, int, Instant], ...]
+    """Of each time its name, its column and the instant."""
+
+    def mask(self, changes: Any) -> Any:
+        """Which changes are about rows that are gone: they are to be replayed."""
+        found = np.zeros(changes.num_rows, np.bool_)
+        for _, column, instant in self.lines:
+            if instant > NEG_INF:
+                found |= times_of(changes, column) <= instant
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class TaskOperator:
-    """An operator of the stage, by its number in the plan."""
+    """An operator of the stage, by its number in the plan.
+
+    ``gone`` is set for the admission and the archive of a source that can be replayed.
+    """
 
     number: int
     job: Job
     inputs: tuple[Input, ...]
+    gone: Gone | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskArchived:
+    """In a replay, what an archive holds of a source, in the place of the source's admission.
+
+    ``columns`` are how many more the admission emits; they say something of unused rows alone.
+    """
+
+    number: int
+    archive: ArchivedRows
+    columns: int
+
+    def made(self, shard: int) -> Any:
+        """The changes that the admission has made since, in a shard."""
+        changes = self.archive.of(shard)
+        types = row_types(changes.schema)
+        rows = [changes.column(i) for i in range(len(types))]
+        nothing = [pa.nulls(changes.num_rows, pa.string())] * self.columns
+        times = [changes.column(name) for name in (FROM, TO, DIFF)]
+        schema = batch_schema([*types, *[pa.string()] * self.columns])
+        return pa.Table.from_arrays([*rows, *nothing, *times], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedRows:
+    """The changes of a source that came after a step, as its archive holds them in each shard."""
+
+    store: DirectoryStore
+    schema: Any
+    shards: tuple[Any, ...]
+    since: int
+
+    def of(self, shard: int) -> Any:
+        """Those in a shard, net."""
+        width = len(row_types(self.schema))
+        layout = archive_layout(self.schema)
+        (described,) = self.shards[shard]
+        area = SweepArea.restore(layout, described, WriteScope(self.store))
+        stored = area.query(None)
+        late = where(stored, ints(stored, f"c{width}") > self.since)
+        return cancel(late.drop_columns([f"c{width}"]).cast(self.schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +120,6 @@ class TaskCycle:
 
     recursion: TaskOperator
     members: tuple[TaskOperator, ...]
+
+
+TaskOperation: TypeAlias = TaskOperator | TaskCycle | TaskArchived

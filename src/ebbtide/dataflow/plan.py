@@ -7,35 +7,41 @@ here runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ebbtide.algebra.expression import Ref
 from ebbtide.compile.lowering import Lowered
 from ebbtide.compile.physical import FromOperator, FromSource
 from ebbtide.compile.stages import Feed, FromRoute
+from ebbtide.core.declaration import StreamDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant
-from ebbtide.dataflow.operations import Input, Take, TaskCycle, TaskOperator
+from ebbtide.dataflow.operations import Gone, Input, Take, TaskCycle, TaskOperator
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, StatePlace
 from ebbtide.dataflow.tasks import Emission, Send, StageTask
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.live import Live
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.batch import batch_schema
+from ebbtide.state.keep import After, Keep
 from ebbtide.state.types import arrow_type
+from ebbtide.store.manifest import Base
 from ebbtide.store.readers import OUTPUT, live_name
 
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
     """The frontiers of the sources before and after a step, and the times of operators and, by
-    ``~number``, of outputs."""
+    ``~number``, of outputs; ``due`` are the sources whose waiting rows are replayed in it."""
 
     before: tuple[InputFrontier, ...]
     after: tuple[InputFrontier, ...]
     times: Mapping[int, Times]
+    due: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class Dataflow:
     shards: int
     unwritten: frozenset[str] = field(default_factory=frozenset)
     live: frozenset[str] = field(default_factory=frozenset)
+    base: Base | None = None
+    """The first version that a replay may begin from: all that came since stays archived."""
 
     @property
     def stages(self) -> int:
@@ -114,12 +122,51 @@ class Dataflow:
         kernel = operator.kernel
         if isinstance(kernel, Admission):
             kernel = kernel.between(moment.before[kernel.source], moment.after[kernel.source])
+        if isinstance(kernel, WaitingRows):
+            source = kernel.source
+            kernel = kernel.between(moment.before[source], source in moment.due)
         inputs = tuple(
             self._input(number, index, schema) for index, schema in enumerate(operator.inputs)
         )
+        times, gone = moment.times[number], None
+        if isinstance(kernel, Admission | InputArchive):
+            gone = self._gone(kernel.source, moment)
+        if isinstance(kernel, InputArchive):
+            times = self._archived(kernel.source, times)
         single = not operator.compresses
-        job = Job(operator.name, kernel, moment.times[number], operator.by_instant, single)
-        return TaskOperator(number, job, inputs)
+        job = Job(operator.name, kernel, times, operator.by_instant, single)
+        return TaskOperator(number, job, inputs, gone)
+
+    def _gone(self, source: int, moment: StepTimes) -> Gone | None:
+        """Up to which instants rows of a source are gone, if they can be replayed."""
+        if source not in self.lowered.replays.sources or self.base is None:
+            return None
+        rows = self.lowered.declarations[source].row_schema
+        lines = moment.before[source].settling
+        return Gone(
+            self.lowered.declarations[source].name,
+            tuple((li.attribute, rows.position(li.attribute), li.forgotten) for li in lines),
+        )
+
+    def _archived(self, source: int, times: Times) -> Times:
+        """The times of an archive: it keeps also what has come since the first base."""
+        declaration, base = self.lowered.declarations[source], self.base
+        if base is None or not isinstance(declaration, StreamDeclaration):
+            return times
+        since = {
+            declaration.row_schema.position(p.attribute): base.has_forgotten(
+                declaration.name, p.attribute
+            )
+            for p in declaration.promises
+        }
+        keep = Keep(
+            tuple(
+                tuple(After(part.column, min(part.value, since[part.column])) for part in case)
+                for case in times.inputs[0].cases
+            ),
+            times.inputs[0].begun,
+        )
+        return replace(times, inputs=(keep,))
 
     def _emission(self, output: int, stage: int, name: str, moment: StepTimes) -> Emission:
         view = self.lowered.physical.outputs[output]

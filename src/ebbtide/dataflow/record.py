@@ -20,7 +20,14 @@ from ebbtide.errors import InternalError
 from ebbtide.store.frontiers import stored
 from ebbtide.store.manifest import Manifest
 from ebbtide.store.readers import LIVE
-from ebbtide.store.record import Delay, OperatorCounts, SourceCounts, StepRecord, WrittenFile
+from ebbtide.store.record import (
+    Came,
+    Delay,
+    OperatorCounts,
+    SourceCounts,
+    StepRecord,
+    WrittenFile,
+)
 
 _COUNTS = tuple(f.name for f in fields(OperatorCounts) if not f.name.startswith("seconds"))
 
@@ -39,6 +46,8 @@ class Given:
     positions: Mapping[str, int] = field(default_factory=dict)
     follows: bool = False
     taken: Instant | None = None
+    revise: int = 0
+    """How often it was asked to replay what waits."""
 
     @property
     def reading(self) -> Instant | None:
@@ -93,7 +102,7 @@ class Descriptions:
         return Manifest(
             version=self.version,
             shards=self.shards,
-            areas=self._areas(),
+            areas=self.areas(),
             frontiers=stored(frontiers),
             clock=given.clock,
             record=StepRecord(
@@ -104,7 +113,7 @@ class Descriptions:
                 kept=kept,
                 positions=dict(given.positions),
                 places=places | known,
-                came=dict(zip(names, seen.came, strict=True)),
+                came=self._came(names, seen),
                 operators=self._operators(spent),
                 sources=self._sources(names, seen),
                 seconds=spent.seconds,
@@ -114,7 +123,8 @@ class Descriptions:
             before="" if previous is None else previous.link,
         )
 
-    def _areas(self) -> dict[str, tuple[tuple[Any, ...], ...]]:
+    def areas(self) -> dict[str, tuple[tuple[Any, ...], ...]]:
+        """What every operator has left in every shard."""
         areas: dict[str, list[tuple[int, Any]]] = defaultdict(list)
         for said in self.said:
             if "operator" in said:
@@ -129,6 +139,23 @@ class Descriptions:
             name: tuple(tuple(described) for _, described in sorted(areas[name], key=_shard))
             for name in self.operators
         }
+
+    def revised(self) -> dict[str, dict[str, Instant]]:
+        """The first times of the rows that are to be replayed, of each source that has any."""
+        found: dict[str, dict[str, Instant]] = {}
+        for said in self.said:
+            if "revised" in said:
+                known = found.setdefault(said["revised"], dict(said["first"]))
+                known |= {name: min(t, known[name]) for name, t in said["first"].items()}
+        return found
+
+    def _came(self, names: Sequence[str], seen: Seen) -> dict[str, Came]:
+        """What was accepted of each source, with what has waited for it."""
+        found = dict(zip(names, seen.came, strict=True))
+        for said in self.said:
+            if "released" in said:
+                found[said["released"]] += Came(said["rows"], said["rows"], said["first"])
+        return found
 
     def _files(self, kind: str, view: str) -> tuple[WrittenFile, ...]:
         found = (WrittenFile(s["file"], s["rows"]) for s in self.said if s.get(kind) == view)

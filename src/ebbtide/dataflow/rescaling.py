@@ -32,8 +32,10 @@ from ebbtide.dataflow.routing import parcels
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.errors import InternalError, UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
+from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.live import Live
 from ebbtide.kernels.operators.triggered import Triggered
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, row_types
 from ebbtide.state.keep import After, Keep
@@ -71,7 +73,8 @@ def rescaled(flow: Dataflow, root: str, latest: Manifest, shards: int) -> Manife
         for name, described in latest.areas.items()
     }
     written.sync_names()
-    return latest.quiet_successor(shards=shards, areas=areas)
+    # Earlier versions are cut otherwise: nothing can be replayed from them any more.
+    return latest.quiet_successor(shards=shards, areas=areas, bases=())
 
 
 def refuse_recursion(lowered: Lowered) -> None:
@@ -123,6 +126,12 @@ def stores_of(flow: Dataflow) -> dict[str, tuple[SharedStore, ...]]:
     for number, operator in enumerate(physical.operators):
         by = flow.lowered.stages.sharded_by[number]
         layouts = operator.kernel.areas(tuple(map(_batches, operator.inputs)))
+        if isinstance(operator.kernel, InputArchive | WaitingRows):
+            # Their rows are found by other columns than those that choose the shard.
+            edge = next(e for e in physical.edges if e.consumer == number)
+            places = tuple(edge.pipe.columns.index(edge.keys[key]) for key in by)
+            found[operator.name] = tuple(SharedStore(layout, places) for layout in layouts)
+            continue
         found[operator.name] = tuple(
             SharedStore(layout, tuple(layout.keys[key] for key in by)) for layout in layouts
         )

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ebbtide.columnar import Columnar
 from ebbtide.compile.arrival import arrival_schema
+from ebbtide.compile.physical import SourceRows
 from ebbtide.compile.stages import Route
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier
@@ -27,7 +28,7 @@ from ebbtide.dataflow.shard import at_work
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.dataflow.tasks import unused_rows
 from ebbtide.state.arrays import Hashes
-from ebbtide.state.batch import batch_schema, key_hash, net
+from ebbtide.state.batch import batch_schema, key_hash, net, where
 from ebbtide.state.types import arrow_type
 
 
@@ -88,15 +89,25 @@ class Entrance:
     def enter(self, source: int, rows: Any) -> tuple[Judged, list[Parcel]]:
         """Rows that arrived of a source: what is said of them, and where they go."""
         judged = judge(self.declarations[source], self.before[source], rows)
-        changes = _facts(judged.accepted)
+        changes = facts(judged.accepted)
+        fresh, old = changes, changes.slice(0, 0)
+        if judged.old is not None:
+            fresh, old = where(changes, ~judged.old), where(changes, judged.old)
+        several = {SourceRows.ALL: changes, SourceRows.FRESH: fresh, SourceRows.OLD: old}
         found: list[Parcel] = []
         with at_work(f"entry of {self.declarations[source].name}"):
             for way in self.ways[source]:
-                found += way.parcels(changes, self.shards)
+                found += way.parcels(several[way.rows], self.shards)
         if judged.refused:
             ones = pa.array(np.ones(len(judged.refused), np.int64))
             found.append(Parcel(UNUSED, 0, unused_rows(judged.refused, ones)))
         return judged, found
+
+    def parcels(self, source: int, changes: Any) -> Iterator[Parcel]:
+        """Where changes of a source go that were accepted before."""
+        for way in self.ways[source]:
+            if way.rows is SourceRows.FRESH:
+                yield from way.parcels(changes, self.shards)
 
     def empty(self, source: int) -> Any:
         """No rows of a source."""
@@ -118,6 +129,7 @@ class _Way:
     keys: tuple[Columnar, ...]
     repeats: bool
     everywhere: bool = False
+    rows: SourceRows = SourceRows.FRESH
 
     @staticmethod
     def of(route: Route, given: Schema) -> _Way:
@@ -130,6 +142,7 @@ class _Way:
             () if carried else tuple(Columnar(key, given) for key in route.keys),
             route.repeats,
             route.everywhere,
+            route.rows,
         )
 
     def parcels(self, changes: Any, shards: int) -> Iterator[Parcel]:
@@ -163,7 +176,7 @@ def _parted(tag: int, changes: Any, goes: Any, shards: int) -> Iterator[Parcel]:
             yield Parcel(tag, shard, ordered.slice(start, end - start))
 
 
-def _facts(rows: Any) -> Any:
+def facts(rows: Any) -> Any:
     """Rows as they arrive: there once, at all times."""
     schema = batch_schema(rows.schema.types)
     times = [pa.repeat(pa.scalar(t, pa.int64()), rows.num_rows) for t in (NEG_INF, INF, 1)]

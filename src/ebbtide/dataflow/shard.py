@@ -30,6 +30,13 @@ class StatePlace:
 
     root: str
     version: int
+    base: int | None = None
+    """The version that it is made of: the one before, unless it is said."""
+
+    @property
+    def previous(self) -> int:
+        """The version that it is made of; -1 is that before all steps."""
+        return self.version - 1 if self.base is None else self.base
 
     def store(self) -> DirectoryStore:
         """The store of the segments."""
@@ -93,9 +100,9 @@ class Shard:
 
     @cached_property
     def _previous(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
-        if self.place.version == 0:
+        if self.place.previous < 0:
             return {}
-        manifest = Manifests(self.store).load(self.place.version - 1)
+        manifest = Manifests(self.store).load(self.place.previous)
         self.store.forget_before(self.place.version, manifest.segments())
         return manifest.areas
 

@@ -13,10 +13,18 @@ from time import perf_counter
 from typing import Any
 
 from ebbtide.core.time import NEG_INF
+from ebbtide.dataflow.bases import (
+    base_of,
+    bases_after,
+    bases_before,
+    due_sources,
+    reached_from,
+)
 from ebbtide.dataflow.cycle import reached
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions, Given, Spent
+from ebbtide.dataflow.replay import ReplayAll, StepEnd
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.dataflow.timings import Timings
 from ebbtide.dataflow.transport import Transport
@@ -24,7 +32,7 @@ from ebbtide.errors import StateError
 from ebbtide.store.archive import Archive
 from ebbtide.store.frontiers import restored
 from ebbtide.store.journal import Journal
-from ebbtide.store.manifest import Manifest, Manifests
+from ebbtide.store.manifest import Base, Manifest, Manifests
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +66,18 @@ class Stepper:
             )
         previous = manifests.load(version - 1) if version else None
         self._start(manifests, version, previous)
-        flow = replace(self.dataflow, live=self._live(previous))
+        lowered = self.dataflow.lowered
+        bases = self._bases(previous, versions)
+        flow = replace(self.dataflow, live=self._live(previous), base=next(iter(bases), None))
+        replayed = lowered.replayed if bases else frozenset()
         before = tuple(
-            frontier.read(given.clock) for frontier in restored(previous, flow.lowered.declarations)
+            reached_from(flow.base, frontier.read(given.clock))
+            for frontier in restored(previous, lowered.declarations, replayed)
         )
         entered = self.transport.enter(arrived, before)
         after = entered.seen.frontiers(before, given.advances)
+        asked = 0 if previous is None else previous.revised
+        due = due_sources(lowered, before, after, given.revise > asked)
         clock = given.clock if given.follows else None
         far: dict[int, int] = {}
         texts: list[str] = []
@@ -71,15 +85,24 @@ class Stepper:
             times = times_of(flow.lowered, before, after, _nows(flow, previous), clock, far)
             if not self.collects:
                 times = {number: its.uncollected for number, its in times.items()}
-            moment = StepTimes(before, after, times)
+            moment = StepTimes(before, after, times, due)
             texts = entered.run(flow.tasks(StatePlace(self.root, version), moment))
             behind = reached(texts)
             # With recursions that do not come to now, the step is one that goes as far as they do.
             far, texts = far | behind, [] if behind else texts
         said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)
+        revised = said.revised()
+        if revised:
+            bases = bases_before(bases, revised)
+            ended = StepEnd(after, given.clock, clock, self.collects)
+            sources = frozenset(n for n, f in enumerate(before) if f.name in revised)
+            base = bases[-1].version
+            said = ReplayAll(flow, self.root, base, sources, ended, said).descriptions()
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         nows = flow.nows(moment)
         manifest = said.manifest(after, entered.seen, nows, given, self.keeps, spent, previous)
+        after_it = bases_after(bases, version, lowered, after)
+        manifest = replace(manifest, bases=after_it, revised=max(given.revise, asked))
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
         return manifest
@@ -90,6 +113,17 @@ class Stepper:
             return frozenset()
         answers = self.dataflow.answers
         return answers if previous is None else answers & previous.areas.keys()
+
+    def _bases(self, previous: Manifest | None, versions: list[int]) -> tuple[Base, ...]:
+        """The versions that replays can begin from: without any, the one before this step."""
+        lowered = self.dataflow.lowered
+        if not self.keeps or not lowered.replays.sources:
+            return ()
+        if previous is None:
+            return (Base(-1, {name: {} for name in lowered.replayed}),)
+        there = tuple(b for b in previous.bases if b.version < 0 or b.version in versions)
+        after = restored(previous, lowered.declarations, lowered.replayed)
+        return there or (base_of(previous.version, lowered, after),)
 
     def _start(self, manifests: Manifests, version: int, previous: Manifest | None) -> None:
         manifests.start(version, self.versions)

@@ -9,6 +9,7 @@ every operator and every output of the stage a task gives exactly one descriptio
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +22,23 @@ from ebbtide.compile.stages import FromRoute
 from ebbtide.core.admission import UNUSED_COLUMNS, UnusedRow
 from ebbtide.core.time import NEG_INF, Instant, is_finite
 from ebbtide.dataflow.cycle import Rounds
-from ebbtide.dataflow.operations import Input, Take, TaskCycle, TaskOperator
+from ebbtide.dataflow.operations import (
+    Gone,
+    Input,
+    Take,
+    TaskArchived,
+    TaskCycle,
+    TaskOperation,
+)
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.shard import Job, Shard, StatePlace
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.kernels.admission.kernel import Admission, split, texts
-from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload
+from ebbtide.kernels.operators.input_archive import InputArchive
+from ebbtide.kernels.operators.waiting import WaitingRows
+from ebbtide.state.batch import DIFF, FROM, TO, cancel, concat, key_hash, payload, where
 from ebbtide.state.columns import ints
+from ebbtide.state.keep import times_of
 from ebbtide.store.archive import Archive
 
 
@@ -63,16 +74,16 @@ class StageTask:
     """The work of one stage, for any shard."""
 
     place: StatePlace
-    operations: tuple[TaskOperator | TaskCycle, ...]
+    operations: tuple[TaskOperation, ...]
     emissions: tuple[Emission, ...]
     sends: tuple[Send, ...]
 
     def run(self, arrived: Mapping[int, Any], shard: Shard) -> tuple[dict[int, Any], list[str]]:
         """The work on the rows of a shard, by their tags: what travels on, and what is said."""
-        return _Running(self, arrived, shard).run()
+        return RunningTask(self, arrived, shard).run()
 
 
-class _Running:
+class RunningTask:
     """A task at work: what has arrived and what its operators have made so far."""
 
     def __init__(self, task: StageTask, arrived: Mapping[int, Any], shard: Shard) -> None:
@@ -80,6 +91,8 @@ class _Running:
         self.arrived = arrived
         self.shard = shard
         self.made: dict[int, Any] = {}
+        self.admitted: dict[int, Any] = {}
+        self.emitted: dict[str, list[Any]] = defaultdict(list)
         self.unused = [arrived[UNUSED]] if UNUSED in arrived else []
 
     def run(self) -> tuple[dict[int, Any], list[str]]:
@@ -93,22 +106,39 @@ class _Running:
         sent = {send.tag: _piped(send.pipe, self.made[send.operator]) for send in self.task.sends}
         return sent, said
 
-    def _operate(self, operation: TaskOperator | TaskCycle) -> list[str]:
+    def _operate(self, operation: TaskOperation) -> list[str]:
+        if isinstance(operation, TaskArchived):
+            self.made[operation.number] = operation.made(self.shard.number)
+            return []
         if isinstance(operation, TaskCycle):
             changes, said = Rounds(operation, self.shard, self._taken).run()
             self.made[operation.recursion.number] = changes
             return said
-        inputs = tuple(map(self._input, operation.inputs))
+        gone, archives = operation.gone, isinstance(operation.job.kernel, InputArchive)
+        inputs = tuple(self._input(taken, archives) for taken in operation.inputs)
         changes, description = self.shard.step(operation.job, inputs)
         if isinstance(operation.job.kernel, Admission):
             changes, unused = split(changes)
             self.unused.append(_said(unused))
+            if gone is not None:
+                # What operators have let go of is for the archive; they meet it in a replay.
+                self.admitted[operation.number] = changes
+                changes = where(changes, ~gone.mask(changes))
+        if isinstance(operation.job.kernel, WaitingRows) and changes.num_rows:
+            changes, late = operation.job.kernel.judged(changes)
+            said = operation.job.kernel.texts(late)
+            self.unused.append(unused_rows(said, pa.array(np.ones(len(said), np.int64))))
+            self.made[operation.number] = changes
+            return [description, *_released(operation.job.kernel, changes)]
         self.made[operation.number] = changes
+        if gone is not None and archives:
+            return [description, *_revised(gone, inputs[0])]
         return [description]
 
     def _emit(self, emission: Emission) -> Iterator[str]:
         emitted, description = self.shard.step(emission.job, (self._input(emission.input),))
         yield description
+        self.emitted[emission.view].append(emitted)
         if emission.live is not None:
             shown = emitted.select([*range(emission.width), FROM, TO, DIFF])
             yield self.shard.step(emission.live, (shown,))[1]
@@ -133,17 +163,19 @@ class _Running:
             file = Archive(place.root).write("unused", self.shard.number, place.version, named)
             yield json.dumps({"unused": file, "rows": named.num_rows, "reasons": _reasons(named)})
 
-    def _input(self, taken: Input) -> Any:
-        batches = [batch for take in taken.takes if (batch := self._taken(take)) is not None]
+    def _input(self, taken: Input, whole: bool = False) -> Any:
+        takes = taken.takes
+        batches = [batch for take in takes if (batch := self._taken(take, whole)) is not None]
         changes = concat(batches, taken.schema)
         return changes if taken.net else cancel(changes)
 
-    def _taken(self, take: Take) -> Any:
+    def _taken(self, take: Take, whole: bool = False) -> Any:
         match take.origin:
             case FromRoute(tag):
                 found = self.arrived.get(tag)
             case FromOperator(operator):
-                found = self.made[operator]
+                admitted = self.admitted.get(operator) if whole else None
+                found = self.made[operator] if admitted is None else admitted
         return None if found is None else take.piped(found)
 
 
@@ -154,6 +186,23 @@ def _delays(changes: Any, now: Instant) -> dict[str, int]:
     # In two parts, for the sum of many long delays is longer than a number of 64 bits.
     total = (int((late >> 20).sum()) << 20) + int((late & ((1 << 20) - 1)).sum())
     return {"effects": len(late), "total_us": total, "longest_us": int(late.max(initial=0))}
+
+
+def _released(kernel: WaitingRows, changes: Any) -> Iterator[str]:
+    """What is said of rows that have waited and are accepted: how many, and their first time."""
+    if changes.num_rows:
+        declaration = kernel.declaration
+        place = declaration.schema.position(declaration.promises[0].attribute)
+        first, rows = int(times_of(changes, place).min()), int(ints(changes, DIFF).sum())
+        yield json.dumps({"released": declaration.name, "rows": rows, "first": first})
+
+
+def _revised(gone: Gone, changes: Any) -> Iterator[str]:
+    """What is said of rows that are to be replayed: how many there are, and their first times."""
+    old = where(changes, gone.mask(changes))
+    if old.num_rows:
+        first = {name: int(times_of(old, column).min()) for name, column, _ in gone.lines}
+        yield json.dumps({"revised": gone.source, "rows": old.num_rows, "first": first})
 
 
 def in_order(changes: Any) -> Any:

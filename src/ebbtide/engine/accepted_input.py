@@ -47,18 +47,24 @@ def accepted_input(
 
     ``since`` says of sources from when on their facts are needed; without it, all are.
     """
-    records = _records(root)
+    records, latest = _records(root), Journal(root).latest()
+    replayed = frozenset() if latest is None else latest.replayed
     changes: dict[str, tuple[Change, ...]] = {}
     missing: dict[str, str] = {}
     for declaration in declarations:
         name = declaration.name
+        needed = None if since is None else since.get(name)
+        found = _archived(root, declaration, step, needed, records) if name in replayed else ""
+        if not isinstance(found, str):
+            # What was accepted of it also depends on the versions that replays could begin from.
+            changes[name] = found
+            continue
         log = FeedLog(f"{location}/feed/{file_name(name.casefold())}.jsonl")
         reason = _not_in(log, declaration, records)
         if reason is None:
             taken = [record for record in records or () if record.version <= step]
-            changes[name] = _Replaying(declaration, log).after(taken)
+            changes[name] = _Replaying(declaration, log, name in replayed).after(taken)
             continue
-        needed = None if since is None else since.get(name)
         found = _archived(root, declaration, step, needed, records)
         if isinstance(found, str):
             missing[name] = found or reason
@@ -77,6 +83,8 @@ def _not_in(
 ) -> str | None:
     """Why a log does not have all that was accepted of a source; None if it has."""
     name = declaration.name
+    if isinstance(declaration, StreamDeclaration) and declaration.defers:
+        return "its rows may have waited, and its log does not say until when"
     if any(promise.arrival for promise in declaration.promises):
         return "the steps have filled in its ARRIVAL, and its log does not have it"
     if records is None:
@@ -143,12 +151,13 @@ class _Replaying:
 
     declaration: Declaration
     log: FeedLog
+    replays: bool = False
 
     def after(self, records: Sequence[StepRecord]) -> tuple[Change, ...]:
         """The accepted input after some steps, the first of all steps among them."""
         name = self.declaration.name
         entries, _ = self.log.read(0)
-        states: list[Admission] = [begin(self.declaration)]
+        states: list[Admission] = [begin(self.declaration, self.replays)]
         taken = 0
         for number, record in enumerate(records):
             if _goes_back(records[:number], record):

@@ -151,6 +151,7 @@ class Engine:
         not_beyond: Length | None = None,
         arrival: str | None = None,
         archive: Length | None = None,
+        revise: Length | None = None,
         replace: bool = False,
     ) -> None:
         """Declares a stream that is a Spark streaming DataFrame, or with ``replace`` again.
@@ -175,6 +176,7 @@ class Engine:
             not_beyond=not_beyond,
             arrival=arrival,
             archive=archive,
+            revise=revise,
         )
         self._declare_frame(StreamEntry(declaration), frame, streaming=True, replace=replace)
 
@@ -432,6 +434,27 @@ class Engine:
         ]
         columns = (Column(column, STRING) for column in (*PENDING_COLUMNS, "query"))
         return self.host.rows(Schema(tuple(columns)), rows)
+
+    def waiting(self, name: str) -> Any:
+        """The rows of a source that wait to be replayed: REVISE EVERY, or ON DEMAND."""
+        from ebbtide.engine.pending import PENDING_COLUMNS, waiting
+
+        declaration = self.definitions.source(name).declaration
+        rows = [
+            (*row, program)
+            for program, run in self._runs.items()
+            for row in waiting(run.root, declaration)
+        ]
+        columns = (Column(column, STRING) for column in (*PENDING_COLUMNS, "query"))
+        return self.host.rows(Schema(tuple(columns)), rows)
+
+    def revise(self, clock: int | str | datetime | None = None) -> dict[str, Manifest]:
+        """Replays what waits: in a step of every query that is fed by hand, and of others in the
+        next step that they take."""
+        for run in self._runs.values():
+            if run.active:
+                run.revise()
+        return self.step(clock)
 
     def stop(self) -> None:
         """Stops all queries, and Spark if this engine started it."""

@@ -29,6 +29,7 @@ from ebbtide.compile.matching import (
     is_extended,
     without_lateness,
 )
+from ebbtide.compile.physical import waiting_name
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import Frontier
 from ebbtide.core.time import NEG_INF, Instant
@@ -117,6 +118,7 @@ class _Evolving:
             refuse_triggered(lowered)
         plan = _Plan.of(old, self.new, latest)
         self._check_views(old)
+        self._check_waiting(latest)
         with ExitStack() as stack:
             again = None
             if plan.needed:
@@ -142,6 +144,20 @@ class _Evolving:
             _check_source(before, declaration)
             found.append(declaration.name)
         return tuple(found)
+
+    def _check_waiting(self, latest: Manifest) -> None:
+        """Refuses a program in which rows that wait to be replayed would wait for ever."""
+        replayed = {waiting_name(name) for name in self.new.replayed}
+        for name, shards in latest.areas.items():
+            if not name.startswith(waiting_name("")) or name in replayed:
+                continue
+            if any(described for shard in shards for described in shard):
+                source = name.removeprefix(waiting_name(""))
+                raise UnsupportedError(
+                    "cannot-evolve",
+                    f'rows of "{source}" wait to be replayed, which they could not be any more',
+                    hint="replay them first: engine.revise()",
+                )
 
     def _check_views(self, old: Lowered) -> None:
         known = {output.name: output for output in old.physical.outputs}
@@ -205,6 +221,7 @@ class _Evolving:
             areas=self._areas(latest, old, plan, again),
             frontiers=stored(_frontiers(latest, old.declarations, self.new.declarations)),
             record=record,
+            bases=(),
         )
         if os.path.isdir(f"{root}/checkpoint"):
             checkpoint_copy.go_back(root, self.program.name, step, latest.version)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ebbtide.core.declaration import Promise, StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.time import Duration
+from ebbtide.core.time import INF, Duration
 from ebbtide.core.types import TIMESTAMP, StringType
 from ebbtide.engine.arguments import late_of, length_of, names_of, typed
 from ebbtide.engine.encoded_frames import encoded_table
@@ -39,6 +39,7 @@ def stream_declaration(
     not_beyond: Length | None,
     arrival: str | None,
     archive: Length | None,
+    revise: Length | None,
 ) -> StreamDeclaration:
     """A stream: one with ``op`` also takes deletes and replaces, by its key."""
     received = () if arrival is None else names_of("arrival", arrival)
@@ -54,6 +55,7 @@ def stream_declaration(
         _op(op, schema),
         append_only=op is None,
         archive_us=_length("archive", archive),
+        revise_us=INF if revise == "on demand" else _length("revise", revise),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ from ebbtide.analysis import Analysis, Verdict, check
 from ebbtide.analysis.explain import explained
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.attribute_names import SpeltAsInPython
+from ebbtide.core.declaration import Declaration
 from ebbtide.core.html import facts_html
 from ebbtide.core.output_name import errors_name
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant, instant, is_finite
-from ebbtide.engine.arguments import rates_of
+from ebbtide.engine.arguments import rates_of, typed
 from ebbtide.engine.building import check_built
 from ebbtide.engine.measured import measured_rates
 from ebbtide.errors import QueryError, Span
@@ -273,6 +274,39 @@ class Query(SpeltAsInPython):
             self.view, self.engine.location, self.bound.plan, self.key, self.engine.zone
         )
         return question.answer(row, moment, self._step(as_of), where, before)
+
+    def replay(
+        self,
+        changes: Sequence[tuple[Any, ...]],
+        between: tuple[Any, Any] | None = None,
+    ) -> Any:
+        """The difference that corrections would make to the answer, if they came now; nothing
+        comes, and the query goes on as it is.
+
+        Each of the ``changes`` is the name of a source and a row, and then what it does, if that is
+        no insert: ``("bids", row)``, ``("bids", row, "delete")``.  What lies outside of ``between``
+        two instants is left out.
+        """
+        from ebbtide.engine.what_if import WhatIf, clipped, corrections, span_of
+        from ebbtide.local.host import changes_table
+
+        zone = self.engine.zone
+        start, end = span_of(between, zone)
+        rows = corrections(map(self._correction, changes), zone)
+        found = WhatIf(self.engine.location, self.view, rows).difference()
+        return self.engine.host.shown(changes_table(self.view.schema, clipped(found, start, end)))
+
+    def _correction(self, change: Any) -> tuple[Declaration, Any, str | None]:
+        if not isinstance(change, tuple) or len(change) not in (2, 3):
+            raise QueryError(
+                "wrong-type",
+                f"a change cannot be {change!r}: it is not a source, a row and what it does",
+                hint='replay([("bids", (1, 2.0, "2026-01-01 00:00:00"), "insert")])',
+            )
+        source, row, *op = change
+        example = 'replay([("bids", row)])'
+        entry = self.engine.definitions.source(typed("source", source, str, example))
+        return entry.declaration, row, op[0] if op else None
 
     def _step(self, as_of: int | str | datetime | None) -> int | None:
         """The step that a number or a time stands for."""

@@ -128,6 +128,8 @@ class _Going:
             clock=self.target.clock,
             record=self._record(taken, fed, leave_unused),
             before=self.latest.link,
+            revised=self.latest.revised,
+            bases=tuple(b for b in self.target.bases if b.version < 0 or b in self.latest.bases),
         )
         Journal(self.root).record(self.latest)
         Manifests(DirectoryStore(f"{self.root}/state")).commit(manifest)

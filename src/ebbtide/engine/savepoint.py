@@ -28,10 +28,11 @@ from ebbtide.state.files import (
     sync_directory,
 )
 from ebbtide.state.files import replace as replace_file
+from ebbtide.state.store import DirectoryStore
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.history import History
 from ebbtide.store.journal import Journal
-from ebbtide.store.manifest import Manifest, name_of
+from ebbtide.store.manifest import Manifest, Manifests, name_of
 from ebbtide.store.pinning import pinned_for_a_while
 from ebbtide.store.program import Identity, root_of_program
 
@@ -148,7 +149,7 @@ def _copied(location: str, program: str, to: str) -> CopiedProgram:
     for left in reversed(range(_TRIES)):
         try:
             history, latest = History.read(root), Journal(root).latest()
-            files = list(_needed(root, history, latest))
+            files = list(needed_files(root, history, latest))
             with pinned_for_a_while(root, files) as pins:
                 for file, path in pins.items():
                     replace_file(f"{target}/{file}", content_of(path), names=False)
@@ -175,12 +176,17 @@ def _copied(location: str, program: str, to: str) -> CopiedProgram:
     return _measured(to, program)
 
 
-def _needed(root: str, history: History, latest: Manifest | None) -> Iterator[str]:
-    """The files of a version, and of the history up to it."""
+def needed_files(root: str, history: History, latest: Manifest | None) -> Iterator[str]:
+    """The files of a version, of those that it can be replayed from, and of the history up to
+    it."""
     if latest is None:
         return
-    yield f"state/{name_of(latest.version)}"
-    yield from (f"state/{name}" for name in sorted(latest.segments()))
+    manifests = Manifests(DirectoryStore(f"{root}/state"))
+    earlier = [manifests.load(base.version) for base in latest.bases if base.version >= 0]
+    several = {manifest.version: manifest for manifest in (*earlier, latest)}
+    yield from (f"state/{name_of(version)}" for version in sorted(several))
+    segments = {name for manifest in several.values() for name in manifest.segments()}
+    yield from (f"state/{name}" for name in sorted(segments))
     yield from history.files()
     for record in Journal(root).entries(history.upto):
         if record.version <= latest.version:

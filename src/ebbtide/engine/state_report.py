@@ -30,6 +30,7 @@ from ebbtide.engine.location import StoredQuery
 from ebbtide.kernels.operators.expire import Expire
 from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.messages import Messages
+from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.optimizer import optimise
 from ebbtide.optimizer.guarding import guarded
 from ebbtide.state.batch import batch_schema
@@ -134,6 +135,8 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
         return f'archive of "{name.removeprefix(archive_name(""))}"'
     if operator is not None and isinstance(operator.kernel, Expire | Messages):
         return "rows that are to expire"
+    if operator is not None and isinstance(operator.kernel, WaitingRows):
+        return f'rows of "{operator.kernel.declaration.name}" that wait to be replayed'
     source = getattr(operator.kernel, "source", None) if operator is not None else None
     if source is not None:
         return f'admission of "{lowered.declarations[source].name}"'
@@ -167,7 +170,10 @@ def rule_text(
         kernel: Any = operator.kernel
         if isinstance(kernel, InputArchive):
             name = operator.name.removeprefix(archive_name(""))
-            return f"keep while {archive_keep(next(d for d in declarations if d.name == name))}"
+            keep = archive_keep(next(d for d in declarations if d.name == name))
+            return "keep all" if keep is None else f"keep while {keep}"
+        if isinstance(kernel, WaitingRows):
+            return "keep until they are replayed"
         if isinstance(kernel, Expire | Messages):
             return "kept until it ends"
         return _of_operations(declarations[kernel.source])

@@ -34,6 +34,7 @@ from ebbtide.store.metrics import StepMetrics, metrics_of
 from ebbtide.store.program import Identity
 from ebbtide.store.readers import View
 from ebbtide.store.record import OperatorCounts
+from ebbtide.store.revision_requests import RevisionRequests
 
 _LOG = logging.getLogger("ebbtide")
 
@@ -198,6 +199,10 @@ class Run(SpeltAsInPython):
     def process_all_available(self) -> None:
         """Waits until all that is there has been taken in; a step that fails is told here."""
 
+    def revise(self) -> None:
+        """Asks for a replay of what waits: the next step does it."""
+        RevisionRequests(self.root).ask()
+
     def take(self, clock: Instant | None) -> Manifest | None:
         """Takes what was fed, in a step."""
         return self.step(clock)
@@ -257,7 +262,7 @@ class Run(SpeltAsInPython):
     def run_step(self, host: Host, version: int, arrived: Any, given: Given) -> Manifest:
         """Runs the step of a version, with what is there from the start before the first."""
         program = self.program
-        given = replace(given, taken=self.clock())
+        given = replace(given, taken=self.clock(), revise=RevisionRequests(self.root).asked)
         with host.stepping(self.name, program.shards):
             if version == 0:
                 arrived = host.with_static(program.lowered, arrived, self.static)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.core.declaration import Late
+from ebbtide.core.time import INF
 from ebbtide.errors import ParseError
 from ebbtide.sql import refusals
 from ebbtide.sql.foreign import ForeignReader
@@ -197,6 +198,14 @@ class DeclarationParser(ForeignReader):
                 return late
         raise self.unexpected("REVISE or QUARANTINE")
 
+    def _revise(self, first: Token) -> Period:
+        """EVERY and a duration, or ON DEMAND."""
+        if self.take("EVERY"):
+            return self.period("REVISE EVERY")
+        if self.take("ON", "DEMAND"):
+            return Period(INF, self.span(first, self._prev))
+        raise self.unexpected("EVERY or ON DEMAND")
+
     def _lifetime(self, first: Token) -> Period | Name:
         """A duration, or UNTIL and the column with the time at which a row ends."""
         return self.name("a column") if self.take("UNTIL") else self.period("LIFETIME")
@@ -275,6 +284,7 @@ _STREAM = {
     **_COMMON,
     "APPEND ONLY": ("append_only", False, lambda *_: True),
     "ARCHIVE": ("archive", None, _period("ARCHIVE")),
+    "REVISE": ("revise", None, DeclarationParser._revise),
 }
 _TABLE = {
     **_COMMON,

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ebbtide.core.time import format_duration
+from ebbtide.core.time import INF, format_duration
 from ebbtide.core.types import ArrayType, StructType, Type
 from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql.dialect import Ebbtide
@@ -103,6 +103,9 @@ def _clauses(declared: CreateStream | CreateTable) -> list[str]:
     else:
         clauses += ["APPEND ONLY"] if declared.append_only else []
         named.append(("ARCHIVE", declared.archive))
+        demanded = declared.revise is not None and declared.revise.us >= INF
+        clauses += ["REVISE ON DEMAND"] if demanded else []
+        named += [] if demanded else [("REVISE EVERY", declared.revise)]
     until = isinstance(declared.lifetime, Name)
     named += [
         ("LIFETIME UNTIL" if until else "LIFETIME", declared.lifetime),

@@ -130,6 +130,7 @@ class CreateStream:
     append_only: bool
     lifetime: Period | Name | None
     archive: Period | None
+    revise: Period | None
     retain: Period | None
     late: Late | None
     idle_after: Period | None

@@ -73,7 +73,8 @@ def compact(root: str, views: Mapping[str, Keeping]) -> History:
     if latest is None or latest.version < due(history):
         return history
     entries = [e for e in journal.chain(history.upto) if e.record.version < latest.version]
-    after = _Compaction(root, history, entries).compacted(views)
+    since = min((base.version for base in latest.bases), default=latest.version)
+    after = _Compaction(root, history, entries, since).compacted(views)
     loose = {file for entry in entries for file in _files_of(entry.record)}
     gone = sorted({*history.files(), *loose} - set(after.files()))
     after = replace(after, replaced=tuple(gone))
@@ -95,6 +96,7 @@ class _Compaction:
     root: str
     before: History
     entries: Sequence[JournalEntry]
+    since: int
 
     @property
     def records(self) -> list[StepRecord]:
@@ -162,6 +164,8 @@ class _Compaction:
         needed = min(
             (p.first for p in view.parts if p.until > reach.horizon), default=self.last + 1
         )
+        # Replays compare with what was said since the version that they begin from.
+        needed = min(needed, self.since + 1)
         passed = [part for part in view.parts if part.last < needed]
         rows = sum(part.rows for part in passed)
         if not passed or 2 * rows < (0 if view.base is None else view.base.rows):

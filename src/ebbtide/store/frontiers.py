@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -30,11 +31,13 @@ def _told(line: Frontier) -> list[int]:
 
 
 def restored(
-    manifest: Manifest | None, declarations: tuple[Declaration, ...]
+    manifest: Manifest | None,
+    declarations: tuple[Declaration, ...],
+    replayed: AbstractSet[str] = frozenset(),
 ) -> tuple[InputFrontier, ...]:
-    """The frontiers after a version, or before the first."""
+    """The frontiers after a version, or before the first; some sources can be ``replayed``."""
     known = {} if manifest is None else manifest.frontiers
-    first = map(first_frontier, declarations)
+    first = (first_frontier(d, d.name in replayed) for d in declarations)
     return tuple(_restored(f, known[f.name]) if f.name in known else f for f in first)
 
 

@@ -22,6 +22,7 @@ from hashlib import sha256
 from typing import Any
 
 from ebbtide.core.file_name import file_name
+from ebbtide.core.time import NEG_INF
 from ebbtide.errors import StateError
 from ebbtide.state.files import content_of, is_unfinished
 from ebbtide.state.files import replace as replace_file
@@ -34,12 +35,29 @@ _NAME = re.compile(r"manifest-(\d{12})\.json")
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """A version whose state stays, so that replays can begin from it; -1 is that before all steps.
+
+    ``forgotten`` has, for each source that is replayed and each of its times, the last instant of
+    which operators had let rows go by then: what is later finds all that it can meet.
+    """
+
+    version: int
+    forgotten: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def has_forgotten(self, source: str, attribute: str) -> int:
+        """The last instant of which rows were gone."""
+        return self.forgotten.get(source, {}).get(attribute, NEG_INF)
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """One version: which segments hold the state, how far time has come, what was said.
 
     ``areas`` has, for each operator and shard, the described SweepAreas (``SweepArea.describe``);
     ``record`` says what the step took in and gave out; ``before`` is the checksum of the journal's
-    entry of the step before.  All of it is JSON.
+    entry of the step before; ``bases`` are earlier versions that are kept; ``revised`` counts the
+    requests to replay what waits that are done.  All of it is JSON.
     """
 
     version: int
@@ -49,6 +67,8 @@ class Manifest:
     clock: int | None = None
     record: StepRecord = field(default_factory=lambda: StepRecord(-1))
     before: str = ""
+    bases: tuple[Base, ...] = ()
+    revised: int = 0
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -59,6 +79,11 @@ class Manifest:
     def link(self) -> str:
         """The checksum of the journal's entry: what the next manifest names."""
         return seal(self.entry)
+
+    @property
+    def replayed(self) -> frozenset[str]:
+        """The names of the sources of which rows are accepted as far as their archives reach."""
+        return frozenset(name for base in self.bases for name in base.forgotten)
 
     def quiet_successor(self, **changed: Any) -> Manifest:
         """The version after this one if nothing comes and nothing is said, but for what changes."""
@@ -82,18 +107,21 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of the manifest, the same for equal manifests, with its checksum."""
-        body = _text(
-            {
-                "format": FORMAT,
-                "version": self.version,
-                "shards": self.shards,
-                "areas": dict(self.areas),
-                "frontiers": dict(self.frontiers),
-                "clock": self.clock,
-                "record": self.record.to_json(),
-                "before": self.before,
-            }
-        )
+        values = {
+            "format": FORMAT,
+            "version": self.version,
+            "shards": self.shards,
+            "areas": dict(self.areas),
+            "frontiers": dict(self.frontiers),
+            "clock": self.clock,
+            "record": self.record.to_json(),
+            "before": self.before,
+        }
+        if self.bases:
+            values["bases"] = [[base.version, base.forgotten] for base in self.bases]
+        if self.revised:
+            values["revised"] = self.revised
+        body = _text(values)
         return _text({"checksum": _checksum(body), "manifest": body}) + "\n"
 
     @staticmethod
@@ -125,6 +153,8 @@ class Manifest:
             clock=values["clock"],
             record=StepRecord.from_json(values["record"]),
             before=values["before"],
+            bases=tuple(Base(*base) for base in values.get("bases", ())),
+            revised=values.get("revised", 0),
         )
 
 
@@ -180,17 +210,19 @@ class Manifests:
         """Called when a version's step starts: removes what only older versions used.
 
         The version before it stays, with its segments: its batch is committed by now; and so do
-        as many as are to be kept.  Of a damaged one nothing is removed, for nobody knows what it
-        named.
+        as many as are to be kept, and those from which it can be replayed.  Of a damaged one
+        nothing is removed, for nobody knows what it named.
         """
         older = [v for v in self.versions() if v < version]
         if not older:
             return
-        used = self.load(older[-1]).segments()
-        for kept in older[-keep:-1]:
+        latest = self.load(older[-1])
+        used, bases = latest.segments(), {base.version for base in latest.bases}
+        kept = [v for v in older[:-1] if v in older[-keep:] or v in bases]
+        for other in kept:
             with suppress(StateError):
-                used |= self.load(kept).segments()
-        for old in older[:-keep]:
+                used |= self.load(other).segments()
+        for old in (v for v in older[:-1] if v not in kept):
             try:
                 unused = self.load(old).segments() - used
             except StateError:

@@ -26,6 +26,7 @@ from ebbtide.state.files import directories, make_directory, opened_for_update, 
 from ebbtide.store.archive import missing_output
 
 DIRECTORY = "reading"
+_TREE = "tree"
 KEPT_SECONDS = 600.0
 """So long a pin is kept that nobody has asked for again."""
 
@@ -105,6 +106,24 @@ def pinned_for_a_while(root: str, files: Iterable[str]) -> Iterator[dict[str, st
         pins.release()
 
 
+@contextmanager
+def linked_for_a_while(root: str, files: Iterable[str]) -> Iterator[str]:
+    """A directory with files of a program's under their names there, to be written to inside."""
+    pins = _Pins(root)
+    try:
+        tree = f"{pins.directory}/{_TREE}"
+        make_directory(tree)
+        for file in files:
+            make_directory(os.path.dirname(f"{tree}/{file}"))
+            try:
+                os.link(f"{root}/{file}", f"{tree}/{file}")
+            except FileNotFoundError as error:
+                raise missing_output(root, file) from error
+        yield tree
+    finally:
+        pins.release()
+
+
 def release_abandoned(root: str) -> None:
     """Removes the pins of processes that are gone."""
     for name in directories(f"{root}/{DIRECTORY}"):
@@ -114,6 +133,7 @@ def release_abandoned(root: str) -> None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 continue
+            shutil.rmtree(f"{root}/{place}/{_TREE}", ignore_errors=True)
             for file in os.listdir(f"{root}/{place}"):
                 remove(root, f"{place}/{file}")
             with suppress(OSError):

@@ -31,6 +31,10 @@ class Came:
     late: int = 0
     oldest: Instant | None = None
 
+    def __add__(self, other: Came) -> Came:
+        times = [t for t in (self.oldest, other.oldest) if t is not None]
+        return Came(self.rows + other.rows, self.late + other.late, min(times) if times else None)
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorCounts:

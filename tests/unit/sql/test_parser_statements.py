@@ -3,7 +3,7 @@
 import pytest
 
 from ebbtide.core.declaration import Late
-from ebbtide.core.time import DAY, HOUR, MINUTE, SECOND
+from ebbtide.core.time import DAY, HOUR, INF, MINUTE, SECOND
 from ebbtide.core.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP, ArrayType, StructType
 from ebbtide.errors import Span
 from ebbtide.sql import parse, sql
@@ -50,6 +50,7 @@ def stream(**changes) -> CreateStream:
         "op": None,
         "append_only": False,
         "archive": None,
+        "revise": None,
         "lifetime": None,
         "retain": None,
         "late": None,
@@ -119,6 +120,8 @@ STREAM_CLAUSES = {
     "OP a": {"op": name("a")},
     "APPEND ONLY": {"append_only": True},
     "ARCHIVE 30 DAYS": {"archive": period(30 * DAY)},
+    "REVISE EVERY 2 DAYS": {"revise": period(2 * DAY)},
+    "REVISE ON DEMAND": {"revise": period(INF)},
     "PROGRESS FOR a AS a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "PROGRESS FOR a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "FROM FILES 'x' FORMAT CSV OPTIONS (header 'true', 'a.b' = 'c')": {

@@ -55,14 +55,14 @@ class Admission:
         return tuple(sorted(unused, key=lambda row: row.arrival.offset))
 
 
-def begin(declaration: Declaration) -> Admission:
-    """An input at which nothing has arrived."""
+def begin(declaration: Declaration, replays: bool = False) -> Admission:
+    """An input at which nothing has arrived; where it ``replays``, its archive counts."""
     ledger = (
         VersionLedger(declaration)
         if isinstance(declaration, TableDeclaration) and not declaration.static
         else FactLedger(declaration)
     )
-    return Admission(declaration, first_frontier(declaration), ledger)
+    return Admission(declaration, first_frontier(declaration, replays), ledger)
 
 
 def admit(state: Admission, step: Step) -> Admission:

@@ -12,7 +12,7 @@ Buckets of time are segments, and their zone map is the index by which whole buc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -25,9 +25,17 @@ from ebbtide.state.layout import Layout
 AREA = "archive"
 
 
+def archive_layout(rows: Schema) -> Layout:
+    """The area of an archive: rows, and the step of each behind it, by which it is found."""
+    types = row_types(rows)
+    return Layout(AREA, batch_schema([*types, pa.int64()]), (len(types),))
+
+
 @dataclass(frozen=True, slots=True)
 class InputArchive:
-    """Keeps what comes."""
+    """Keeps what comes of a source, which is told by its number."""
+
+    source: int = field(default=0, compare=False)
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """What comes, of which nothing goes on."""
@@ -35,8 +43,7 @@ class InputArchive:
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
         """The rows, found by their step."""
-        types = row_types(inputs[0])
-        return (Layout(AREA, batch_schema([*types, pa.int64()]), (len(types),)),)
+        return (archive_layout(inputs[0]),)
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The archive after what came."""

@@ -62,6 +62,7 @@ def create_stream(statement: CreateStream, catalog: Catalog) -> Catalog:
         _length(lifetime) if isinstance(lifetime, Period) else None,
         _time(lifetime, schema) if isinstance(lifetime, Name) else None,
         _length(statement.archive),
+        _length(statement.revise),
     )
     return _added(StreamEntry(declaration, _files(statement.files)), statement, catalog)
 

@@ -1,0 +1,40 @@
+"""Whether rows that operators have let go of can be replayed.
+
+Law (the rule of replay): a row below the horizon of the operators counts iff every input that it
+can meet is archived, or static and so kept whole.  What runs and what EXPLAIN says is this one
+rule.
+
+A recursion is not replayed: how far it comes in a step depends on where it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ebbtide.core.declaration import Declaration, StreamDeclaration, TableDeclaration
+
+
+def reaches_back(declaration: Declaration) -> bool:
+    """Whether the archive of a source holds more than its operators keep."""
+    if not isinstance(declaration, StreamDeclaration) or declaration.archive_us is None:
+        return False
+    return declaration.archive_us > declaration.kept_us
+
+
+def hindrance(met: Iterable[Declaration], recursive: bool) -> str | None:
+    """Why rows that meet such sources, in one query, cannot be replayed; None if they can."""
+    if recursive:
+        return "a recursion reads it"
+    for declaration in met:
+        if not is_static(declaration) and not _is_archived(declaration):
+            return f'it meets "{declaration.name}", which is not archived'
+    return None
+
+
+def is_static(declaration: Declaration) -> bool:
+    """Whether a source is all there from the start."""
+    return isinstance(declaration, TableDeclaration) and declaration.static
+
+
+def _is_archived(declaration: Declaration) -> bool:
+    return isinstance(declaration, StreamDeclaration) and declaration.archive_us is not None
