@@ -102,7 +102,7 @@ def outlook(analysis: Analysis, rates: Rates | None = None) -> Outlook:
         _fresh(analysis),
         _final(analysis.verdict.finality, delays),
         tuple(
-            _late(source, _replay_hindrance(analysis.plan))
+            _late(source, _replay_hindrance(analysis))
             for source in _sources(analysis.plan)
             if source.promises
         ),
@@ -166,9 +166,10 @@ def _after(lag: Duration) -> str:
     return f"{length(lag)} after" if lag > 0 else f"{length(-lag)} before"
 
 
-def _replay_hindrance(plan: Relation) -> str | None:
+def _replay_hindrance(analysis: Analysis) -> str | None:
     """Why no row of the past can be replayed; None if those can whose archive reaches back."""
-    return hindrance(_sources(plan), any(True for _ in find(plan, Recursion)))
+    recursive = any(True for _ in find(analysis.plan, Recursion))
+    return hindrance(_sources(analysis.plan), recursive, analysis.expiry)
 
 
 def _late(source: Declaration, hindered: str | None) -> str:

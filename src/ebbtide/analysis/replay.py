@@ -4,7 +4,8 @@ Law (the rule of replay): a row below the horizon of the operators counts iff ev
 can meet is archived, or static and so kept whole.  What runs and what EXPLAIN says is this one
 rule.
 
-A recursion is not replayed: how far it comes in a step depends on where it begins.
+A recursion is not replayed: how far it comes in a step depends on where it begins.  Neither is what
+learns of expiries in another way than by the ends of rows: what it says depends on its steps.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ebbtide.core.declaration import Declaration, StreamDeclaration, TableDeclaration
+from ebbtide.core.expiry import Expiry, Strategy
 
 
 def reaches_back(declaration: Declaration) -> bool:
@@ -21,10 +23,12 @@ def reaches_back(declaration: Declaration) -> bool:
     return declaration.archive_us > declaration.kept_us
 
 
-def hindrance(met: Iterable[Declaration], recursive: bool) -> str | None:
+def hindrance(met: Iterable[Declaration], recursive: bool, expiry: Expiry) -> str | None:
     """Why rows that meet such sources, in one query, cannot be replayed; None if they can."""
     if recursive:
         return "a recursion reads it"
+    if expiry.strategy is not Strategy.INTERVAL:
+        return f"it is read under expiry {expiry.strategy.value}"
     for declaration in met:
         if not is_static(declaration) and not _is_archived(declaration):
             return f'it meets "{declaration.name}", which is not archived'

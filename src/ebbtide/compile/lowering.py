@@ -92,7 +92,7 @@ from ebbtide.core.declaration import (
     arrivals_of,
 )
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
-from ebbtide.core.output_name import errors_name
+from ebbtide.core.output_name import errors_name, view_of
 from ebbtide.core.row_text import told_apart
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Duration
@@ -588,7 +588,8 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
         lowering.output(name, analysis)
     cyclic = {n for cycle in lowering.cycles for n in (cycle.recursion, *cycle.members)}
     declared = tuple(lowering.declarations)
-    replays = replays_of(lowering.edges, len(lowering.outputs), cyclic, declared)
+    expiries = [views[view_of(output.name)].expiry for output in lowering.outputs]
+    replays = replays_of(lowering.edges, expiries, cyclic, declared)
     lowering.archives(replays)
     physical = Physical(
         tuple(declaration.name for declaration in lowering.declarations),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ebbtide.analysis.replay import hindrance, is_static, reaches_back
 from ebbtide.compile.physical import FromOperator, FromSource, Physical, PlanEdge
 from ebbtide.core.declaration import Declaration
+from ebbtide.core.expiry import Expiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +61,34 @@ class Replays:
 
 def replays_of(
     edges: Sequence[PlanEdge],
-    outputs: int,
+    outputs: Sequence[Expiry],
     cyclic: AbstractSet[int],
     declarations: Sequence[Declaration],
 ) -> Replays:
-    """What can be replayed of a program; ``cyclic`` are the operators of its recursions."""
-    found = [upstream(edges, output) for output in range(outputs)]
+    """What can be replayed of a program, by how rows expire on the way to each output; ``cyclic``
+    are the operators of its recursions."""
+    found = [(upstream(edges, number), expiry) for number, expiry in enumerate(outputs)]
     sources: set[int] = set()
     met: set[int] = set()
     refused: list[tuple[int, str]] = []
     for number, declaration in enumerate(declarations):
-        readers = [each for each in found if number in each.sources]
+        readers = [(each, expiry) for each, expiry in found if number in each.sources]
         if not readers or not reaches_back(declaration):
             continue
         reasons = (
             hindrance(
-                (declarations[s] for s in sorted(each.sources)), bool(each.operators & cyclic)
+                (declarations[s] for s in sorted(each.sources)),
+                bool(each.operators & cyclic),
+                expiry,
             )
-            for each in readers
+            for each, expiry in readers
         )
         reason = next((reason for reason in reasons if reason is not None), None)
         if reason is not None:
             refused.append((number, reason))
             continue
         sources.add(number)
-        met |= {s for each in readers for s in each.sources if is_static(declarations[s])}
+        met |= {s for each, _ in readers for s in each.sources if is_static(declarations[s])}
     return Replays(frozenset(sources), frozenset(met), tuple(refused))
 
 

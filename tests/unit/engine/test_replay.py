@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.crashes import Killed, killed_before
 
 from ebbtide import Engine
@@ -138,6 +139,19 @@ def test_rows_that_could_meet_what_is_not_archived_are_unused(tmp_path: Path) ->
     assert unused(engine, "facts") == []
     said = str(engine.definitions.query("joined").explain())
     assert 'set aside, although they are archived: it meets "others", which is not archived' in said
+
+
+@pytest.mark.parametrize("strategy", ["negative", "piggyback"])
+def test_rows_that_expire_in_other_ways_are_unused(tmp_path: Path, strategy: str) -> None:
+    """What a query says then depends on its steps, and a replay takes others."""
+    totals = f"{VIEWS['totals']} WITH (expiry = '{strategy}')"
+    engine = started(tmp_path, {**VIEWS, "totals": totals})
+    fed(engine, range(20))
+    engine.feed("bids", [(0, 1, 3 * SECOND)])
+    engine.step()
+    assert unused(engine, "bids") == ["late"]
+    said = str(engine.definitions.query("totals").explain())
+    assert f"although they are archived: it is read under expiry {strategy}" in said
 
 
 def test_explain_says_that_rows_are_replayed(tmp_path: Path) -> None:
