@@ -110,6 +110,18 @@ def test_the_state_goes_on_as_if_they_had_come_in_time(tmp_path: Path) -> None:
     assert total[0] == 1000 + sum(range(0, 33, 2))
 
 
+def test_a_second_replay_knows_of_the_first(tmp_path: Path) -> None:
+    old = ((0, 1000, 2 * SECOND), (0, 100, 42 * SECOND))
+    late, in_time = (started(tmp_path / name) for name in ("late", "in-time"))
+    fed(late, range(0, 50, 2))
+    for row in old:
+        late.feed("bids", [row])
+        late.step()
+    in_time.feed("bids", old)
+    fed(in_time, range(0, 50, 2))
+    assert answers(late, *range(0, 50, 3)) == answers(in_time, *range(0, 50, 3))
+
+
 def test_every_change_of_a_replay_is_a_revision_of_its_step(tmp_path: Path) -> None:
     engine = started(tmp_path)
     fed(engine, range(20))
