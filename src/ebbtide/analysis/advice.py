@@ -67,6 +67,7 @@ _LENGTHS = {
     **{unit: f"1 {unit}" for unit in ("SECOND", "MINUTE", "HOUR", "DAY")},
     "DD": "1 DAY",
 }
+_ZONE = "the calendar depends on the zone, and FLOOR counts in UTC"
 _WINDOW = "put a window of time, such as [RANGE 1 HOUR], after the names of the streams"
 
 
@@ -155,7 +156,8 @@ def missing_bound(node: Node, store: Store) -> str:
         return f"rows of {_input(node, store)} hold for ever"
     among = _among(node.relation)
     if among:
-        return f"no condition bounds {' and '.join(coming)} {among}"
+        zone = f"; {_ZONE}" if _by_the_calendar(_keys(operator(node.relation))) else ""
+        return f"no condition bounds {' and '.join(coming)} {among}{zone}"
     mine = _times(node.inputs[store.input].edge)
     by = f"by {mine[0]}" if mine else f"by a time of {_input(node, store)}"
     return f"no condition bounds {' and '.join(coming)} {by}"
@@ -195,7 +197,7 @@ def to_forget(node: Node, store: Store) -> str:
         case Over() if _is_framed_by_time(relation):
             return "use a frame RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW"
         case Aggregate():
-            return _by_the_hour(node, "GROUP BY", [key.expression for key in relation.keys])
+            return _by_the_hour(node, "GROUP BY", _keys(relation))
         case TopN() if not relation.partition_by and relation.number_as is None:
             return _the_best_of_each_hour(node, relation)
         case TopN() | Over():
@@ -256,6 +258,13 @@ def _by_the_calendar(keys: Sequence[Expression]) -> str | None:
     return next((grid for grid in found if grid is not None), None)
 
 
+def _keys(relation: Relation) -> Sequence[Expression]:
+    """What makes rows one group or partition."""
+    if isinstance(relation, Aggregate):
+        return [key.expression for key in relation.keys]
+    return relation.partition_by if isinstance(relation, TopN | Over) else ()
+
+
 def _on_a_grid(key: Expression) -> str | None:
     match key:
         case Call(name="DATE_TRUNC", arguments=(Literal(value=str(unit)), of)):
@@ -286,7 +295,7 @@ def to_be_final(root: Node, emit: Emit) -> str:
         band = _band(node)
         return f"add AND {band}" if band else otherwise
     match node.relation:
-        case Aggregate(keys=keys) if calendar := _by_the_calendar([k.expression for k in keys]):
+        case Aggregate() if calendar := _by_the_calendar(_keys(node.relation)):
             return calendar
         case Aggregate() if _times(node.inputs[0].edge):
             hour = f"FLOOR({_times(node.inputs[0].edge)[0]} TO 1 HOUR)"
