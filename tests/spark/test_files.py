@@ -154,7 +154,7 @@ def test_parquet_of_other_types_is_read_row_by_row(spark: SparkSession, tmp_path
     run.process_all_available()
     assert sorted(row.a for row in query.snapshot().collect()) == [1, 2, 3, 6]
     unused = [tuple(row) for row in engine.late("p").select("reason", "row").collect()]
-    assert [reason for reason, _ in unused] == ["malformed"] * 5
+    assert sorted(reason for reason, _ in unused) == [*["malformed"] * 4, "unreadable"]
     assert sum(f"{tmp_path}/p/000003" in text for _, text in unused) == 1
     assert sum("many" in text for _, text in unused) == 1
     engine.stop()
