@@ -100,10 +100,13 @@ def test_a_long_history_is_drawn_soon(tmp_path: Path, monkeypatch: pytest.Monkey
     table = pa.Table.from_arrays(columns, schema=query.view.layout)
     monkeypatch.setattr(View, "steps", lambda *_: [(0, table)])
     lane_bars(query, ALL, UTC)  # what is compiled, is compiled now
-    began = time.process_time()
-    bars = lane_bars(query, ALL, UTC)
-    drawing = timeline_svg(bars.bars, sort=False)
-    assert time.process_time() - began < 2
+    taken = []
+    for _ in range(3):  # what else a process has to do, such as collecting garbage, is not ours
+        began = time.process_time()
+        bars = lane_bars(query, ALL, UTC)
+        drawing = timeline_svg(bars.bars, sort=False)
+        taken.append(time.process_time() - began)
+    assert min(taken) < 2
     assert len(lanes(bars)) == 40
     assert bars.lanes_left_out == 960
     assert bars.bars_left_out == 40 * (400 - 120)
