@@ -104,6 +104,34 @@ class EntryKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SampleClause:
+    """SAMPLE 10 PERCENT, with BY IMPACT, perhaps OF a column, and with SEED."""
+
+    per_million: int
+    by_impact: bool
+    impact: Name | None
+    seed: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramClause:
+    """AS HISTOGRAM, perhaps OF columns, and EVERY so long."""
+
+    of: tuple[Name, ...]
+    every: Period | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveClause:
+    """ARCHIVE 30 DAYS, and what is archived in the place of all rows."""
+
+    length: Period
+    summary: SampleClause | HistogramClause | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A query, how it is emitted, what fails it, how its changes are written and how its rows
     expire; None leaves that to the default."""
@@ -129,7 +157,7 @@ class CreateStream:
     op: Name | None
     append_only: bool
     lifetime: Period | Name | None
-    archive: Period | None
+    archive: ArchiveClause | None
     revise: Period | None
     retain: Period | None
     late: Late | None
