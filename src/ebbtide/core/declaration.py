@@ -306,12 +306,6 @@ def _check_summary(name: str, schema: Schema, summary: Summary, revise_us: Durat
             f'"{name}" cannot have a sample of {summary.percent:f} percent',
             hint="SAMPLE 10 PERCENT, or any part above 0 and below 100",
         )
-    if isinstance(summary, Histogram) and summary.every_us <= 0:
-        raise QueryError(
-            "bad-histogram",
-            f'the bins of "{name}" have no length',
-            hint="AS HISTOGRAM EVERY 1 MINUTE",
-        )
     measures = summary.of if isinstance(summary, Histogram) else (summary.impact,)
     for column in measures:
         if column is not None and not is_measure(schema.column(column).type):

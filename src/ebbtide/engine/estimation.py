@@ -239,11 +239,13 @@ def interval(values: Sequence[tuple[float, int, int]], mean: bool, level: float)
         return None
     count = sum(n * k for _, n, k in values)
     centre = math.fsum(n * k * x for x, n, k in values)
-    around, scale = 0.0, 1
+    scale = 1
     if mean:
         centre, scale = centre / count, count
-        around = centre
-    parts = [(x - around, n * k, k) for x, n, k in values if k > 1]
+    parts = [(x, n * k, k) for x, n, k in values if k > 1]
+    if mean:
+        # A row is nearer to a mean of which it is a part than to that of the others.
+        parts = [((x - centre) / (1 - k / count), m, k) for x, m, k in parts]
     variance = math.fsum(m * (k - 1) * x**2 for x, m, k in parts)
     if not variance:
         return centre, centre

@@ -131,7 +131,7 @@ def test_less_is_stored(tmp_path: Path) -> None:
     rows = {}
     ways = ("SAMPLE 10 PERCENT", "SAMPLE 10 PERCENT BY IMPACT", "AS HISTOGRAM EVERY 50 SECONDS")
     for how in ("", *ways):
-        engine = started(tmp_path / str(len(rows)), f"1 HOUR {how}")
+        engine = started(tmp_path / str(len(rows)), f"1 HOUR {how}", shards=1)
         latest = Journal(engine.definitions.query("totals").view.root).latest()
         assert latest is not None
         stored = (
@@ -218,7 +218,7 @@ def test_an_approximate_archive_answers_no_why_and_no_replay(tmp_path: Path) -> 
         ("ARCHIVE 1 HOUR SAMPLE 10 PERCENT BY IMPACT OF shop", "not-a-measure"),
         ("ARCHIVE 1 HOUR SAMPLE 10 PERCENT BY IMPACT", "which-measure"),
         ("ARCHIVE 1 HOUR AS HISTOGRAM", "which-measure"),
-        ("ARCHIVE 1 HOUR AS HISTOGRAM OF n EVERY 0 SECONDS", "bad-histogram"),
+        ("ARCHIVE 1 HOUR AS HISTOGRAM OF n EVERY 0 SECONDS", "bad-duration"),
         ("ARCHIVE 1 HOUR AS HISTOGRAM OF n REVISE EVERY 1 HOUR", "revise-needs-archive"),
         ("ARCHIVE 1 HOUR SAMPLE", "syntax"),
         ("ARCHIVE 1 HOUR SAMPLE 10 PERCENT SEED 1.5", "syntax"),
