@@ -90,7 +90,7 @@ class Setting:
     @property
     def filling(self) -> int:
         """How many steps come before the first that is measured."""
-        return len(self.ends) - 1 - (self.seconds - self.window_s) * 1000 // self.step_ms
+        return len(self.ends) - (self.seconds - self.window_s) * 1000 // self.step_ms
 
 
 def paper(transport: str, steps: int) -> Setting:
