@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 
 @click.command("bench")
-@click.argument("suite", type=click.Choice(["all", "nexmark", "nile", "streamapas"]), default="all")
+@click.argument(
+    "suite",
+    type=click.Choice(["all", "nexmark", "nile", "streamapas", "structures"]),
+    default="all",
+)
 @click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
 @click.option("--queries", metavar="NUMBERS", help="Only these of Nexmark's, such as 0,5,18.")
 @click.option("--repeats", default=3, show_default=True, help="Runs; their median counts.")
@@ -48,9 +53,14 @@ def command(
     "nile" and "streamapas" are the experiments of papers 2 and 1: what expiry strategies and
     compression send, and how late answers are. With --paper the windows of the first are as long
     as the paper's: they are filled in a few large steps, and the steps after that are measured.
+
+    "structures" is what the structure of stored rows saves that their class picks.
     """
     if suite in ("nile", "streamapas"):
         _paper(suite, window, paper, transport, plots, json_path)
+        return
+    if suite == "structures":
+        _structures(rows, json_path)
         return
     from ebbtide.bench.figures import as_json, as_table
     from ebbtide.spark.session import start_spark
@@ -98,6 +108,17 @@ def _paper(
         about = {"suite": suite, "window_s": setting.window_s, "transport": transport}
         Path(json_path).write_text(as_json(samples, about) + "\n", encoding="utf-8")
     click.echo(as_table(samples))
+
+
+def _structures(rows: int, json_path: str | None) -> None:
+    """What is saved where the class of rows picks how they lie."""
+    from ebbtide.bench import structures
+
+    found = list(structures.measured(rows, _say))
+    if json_path is not None:
+        text = json.dumps([one.values for one in found], indent=1)
+        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    click.echo(structures.as_table(found))
 
 
 def _everything(

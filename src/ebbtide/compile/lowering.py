@@ -51,6 +51,7 @@ from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
+from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, passing_node
 from ebbtide.compile.arrival import arrival_schema
@@ -173,6 +174,8 @@ class _Lowering:
     """What stands for the recursions around a node, whose operators have no number yet."""
     view: str = ""
     expiry: Expiry = BY_INTERVAL
+    general: bool = False
+    """Whether rows lie in the most general structure, whatever their classes allow."""
     guards: dict[Relation, list[_Flow]] = field(default_factory=dict)
     """What the guards of the view leave out, by the operators that they are; equal ones are one."""
 
@@ -515,6 +518,7 @@ class _Lowering:
             node.begun,
             node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
             node.edge.is_snapshot and isinstance(relation, KeepsKind),
+            structures=() if self.general else structures_of(node, self.expiry),
         )
         self.operators.append(self._under_expiry(node, made_of, below))
         for index, takes in enumerate(below):
@@ -581,9 +585,13 @@ class _Lowering:
         return tuple(sorted(found - {recursion}))
 
 
-def lower(views: Mapping[str, Analysis]) -> Lowered:
-    """The physical plan of a program, by the names of its views."""
+def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
+    """The physical plan of a program, by the names of its views.
+
+    Rows lie as their classes allow, or all in the most ``general`` structure.
+    """
     lowering = _Lowering()
+    lowering.general = general
     for name, analysis in views.items():
         lowering.output(name, analysis)
     cyclic = {n for cycle in lowering.cycles for n in (cycle.recursion, *cycle.members)}
