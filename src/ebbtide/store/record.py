@@ -6,7 +6,8 @@ Law: ``from_json(to_json(record)) == record``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 from ebbtide.core.time import INF, NEG_INF, Instant
@@ -149,7 +150,7 @@ class StepRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON has it."""
-        return asdict(self)
+        return {name: _plain(getattr(self, name)) for name in _names(StepRecord)}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> StepRecord:
@@ -166,3 +167,19 @@ class StepRecord:
 
 def _written(files: Any) -> tuple[WrittenFile, ...]:
     return tuple(WrittenFile(**file) for file in files)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a record as JSON has it; numbers and texts are shared and not copied."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    names = _names(type(value))
+    return {name: _plain(getattr(value, name)) for name in names} if names else value
+
+
+@cache
+def _names(of: type) -> tuple[str, ...]:
+    """The names of the fields of a part of a record; none of a plain value."""
+    return tuple(each.name for each in fields(of)) if hasattr(of, "__dataclass_fields__") else ()
