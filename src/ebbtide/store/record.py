@@ -6,8 +6,7 @@ Law: ``from_json(to_json(record)) == record``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from ebbtide.core.time import INF, NEG_INF, Instant
@@ -150,7 +149,8 @@ class StepRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON has it."""
-        return {name: _plain(getattr(self, name)) for name in _names(StepRecord)}
+        told: dict[str, Any] = _plain(self)
+        return told
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> StepRecord:
@@ -175,11 +175,6 @@ def _plain(value: Any) -> Any:
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    names = _names(type(value))
-    return {name: _plain(getattr(value, name)) for name in names} if names else value
-
-
-@cache
-def _names(of: type) -> tuple[str, ...]:
-    """The names of the fields of a part of a record; none of a plain value."""
-    return tuple(each.name for each in fields(of)) if hasattr(of, "__dataclass_fields__") else ()
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    return value
