@@ -430,7 +430,7 @@ class _Hidden:
         if not (self.keyed and call.filter is None and not nullable(call.arguments[0])):
             counted = self.add(f"rows of {named.name}", replace(call, name="COUNT", distinct=False))
             missing = And(missing, Comparison(">", counted, Literal(0, BIGINT)))
-        reason = f"{named.call.name} leaves {named.call.type}"
+        reason = f"{named.call.name} does not fit into {named.call.type}"
         self.checks.append(Fails(missing, call_word(named.call), "overflow", reason))
         return tried
 

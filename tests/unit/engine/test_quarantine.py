@@ -84,12 +84,12 @@ def errors(query: Query) -> list[tuple[Any, ...]]:
         (
             "SELECT k, SUM(v) AS x FROM s [RANGE 1 HOUR] GROUP BY k",
             [(1, 13)],
-            [("aggregate", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("aggregate", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         (
             "SELECT SUM(v) AS x, COUNT(*) AS n FROM s [RANGE 1 HOUR]",
             [],
-            [("aggregate", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("aggregate", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         (
             "SELECT k, COUNT(*) FILTER (WHERE 1 DIV w > 0) AS n FROM s [RANGE 1 HOUR] GROUP BY k",
