@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.cli.display import Display, display
 from ebbtide.cli.error_display import DONE, INTERRUPTED, LOG
 from ebbtide.cli.run_progress import Watch
+from ebbtide.core.time import Instant
 from ebbtide.core.words import counted
 from ebbtide.engine.warming import warming
 from ebbtide.errors import EbbtideError
@@ -65,6 +66,7 @@ class ScriptRun:
         limit: float | None = None,
         heartbeat: str | None = None,
         written: ChangeFiles | None = None,
+        finish_at: Instant | None = None,
     ) -> None:
         self.engine = engine
         self.queries = queries
@@ -73,6 +75,7 @@ class ScriptRun:
         self.limit = limit
         self.heartbeat = heartbeat
         self.written = written
+        self.finish_at = finish_at
         self.ending = threading.Event()
         self.at_once = False
         self.watched: Watch | None = None
@@ -147,7 +150,11 @@ class ScriptRun:
             if not waiting or over or self.ending.is_set():
                 break
             self.ending.wait(_LOOK)
+        finishing = self.finish_at is not None and not self.ending.is_set()
         for watch in watches:
+            if finishing:
+                shown.say("Finishing what waits to be final ...")
+                watch.run.finish(self.finish_at)
             watch.run.stop()
         self._check(watches)
         now = time.monotonic()

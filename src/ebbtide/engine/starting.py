@@ -98,7 +98,7 @@ def started(
         if latest is not None:
             run.catch_up(engine.host, latest)
             run.deliver(engine.host, latest)
-        run.keep_versions = keep_versions
+        run.keep_versions, run.zone = keep_versions, engine.zone
         run.static, run.logs = sources.static, sources.logs
         if sources.streams or beats:
             engine.host.stream(run, sources.streams, trigger or _trigger(every))
