@@ -11,7 +11,7 @@ from __future__ import annotations
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation, View
 from ebbtide.core.tree import fold
-from ebbtide.sql.catalog import Catalog, ViewEntry
+from ebbtide.sql.catalog import Catalog, StreamEntry, ViewEntry
 from ebbtide.sql.syntax import NOTHING_SAID, AnswerOptions, Emit
 
 __all__ = ["answer_of_views", "completed"]
@@ -25,8 +25,9 @@ def answer_of_views(plan: Relation, catalog: Catalog) -> AnswerOptions:
 
     def combine(node: Relation, below: tuple[AnswerOptions, ...]) -> AnswerOptions:
         entry = catalog.find(node.name) if isinstance(node, View) else None
-        own = entry.answer if isinstance(entry, ViewEntry) else NOTHING_SAID
-        return completed(own, below)
+        if isinstance(entry, StreamEntry):
+            return NOTHING_SAID  # a stream is fed by all that its queries say
+        return completed(entry.answer if isinstance(entry, ViewEntry) else NOTHING_SAID, below)
 
     return fold(plan, combine)
 
