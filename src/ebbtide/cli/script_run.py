@@ -84,6 +84,7 @@ class ScriptRun:
         """Runs until the end that was asked for, and gives the exit code."""
         # What Python's side of Spark logs of an error is told by the error.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        self._check_start()
         with display() as shown:
             try:
                 self._start_spark(shown)
@@ -105,6 +106,13 @@ class ScriptRun:
         self._say_unused()
         interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
         return INTERRUPTED if interrupted else DONE
+
+    def _check_start(self) -> None:
+        """Refuses before Spark starts what would be refused after it."""
+        from ebbtide.engine.starting import check_start
+
+        sinks = {} if self.written is None else self.written.options(self.queries)
+        check_start(self.engine, self.queries, self.name, heartbeat=self.heartbeat, **sinks)
 
     def _start_spark(self, shown: Display) -> None:
         """Starts Spark, and makes kernels ready meanwhile if the program has never run here."""

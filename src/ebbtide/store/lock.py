@@ -91,9 +91,10 @@ class Claim:
         # How state is cut is for its manifest to say: a new cut is there when that is.
         known = known if latest is None else replace(known, shards=latest.shards)
         # A heartbeat may come later; it is written down once Spark's checkpoint can take it.
-        if known != wanted and replace(known, heartbeat=True) != wanted:
+        older = known != wanted and known == wanted.without_definitions()
+        if not older and known != wanted and replace(known, heartbeat=True) != wanted:
             raise self._difference(known, wanted)
-        if list(known.views) != list(wanted.views):
+        if older or list(known.views) != list(wanted.views):
             # The script that is kept beside it has the views in this order.
             wanted.write(self.root)
 
@@ -127,7 +128,8 @@ class Claim:
             "query-differs",
             f'the state of "{self.name}" belongs to another query',
             detail=f"{changed[0]} was {said}" if said else f"it had {', '.join(before)}",
-            hint="give this query another name, or change the program: engine.evolve(...)",
+            hint="give this query another name, or change the program: ebbtide evolve FILE, or "
+            "engine.evolve(...)",
         )
 
     def sweep(self) -> set[str]:
