@@ -132,7 +132,7 @@ class Definitions:
             raise SourceError(
                 "not-fed-by-hand",
                 f'"{entry.name}" gets its rows from elsewhere, not by hand',
-                hint="its progress follows its rows: one with a later time ends what waits",
+                hint="its progress follows its rows; run.finish() promises that no more come",
             )
         return entry.declaration
 

@@ -336,7 +336,7 @@ def _no_value(call: AggregateCall, missing: Expression) -> Expression:
     """An error where an aggregate has no value."""
     if call.name == "SINGLE":
         return Fails(missing, call_word(call), "more-than-one-row", SEVERAL_ROWS)
-    return Fails(missing, call_word(call), "overflow", f"{call.name} leaves {call.type}")
+    return Fails(missing, call_word(call), "overflow", f"{call.name} does not fit into {call.type}")
 
 
 def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:

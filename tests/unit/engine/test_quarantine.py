@@ -85,12 +85,12 @@ def errors(query: Query) -> list[tuple[Any, ...]]:
         (
             "SELECT k, SUM(v) AS x FROM s [RANGE 1 HOUR] GROUP BY k",
             [(1, 13)],
-            [("aggregate", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("aggregate", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         (
             "SELECT SUM(v) AS x, COUNT(*) AS n FROM s [RANGE 1 HOUR]",
             [],
-            [("aggregate", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("aggregate", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         (
             "SELECT k, COUNT(*) FILTER (WHERE 1 DIV w > 0) AS n FROM s [RANGE 1 HOUR] GROUP BY k",
@@ -128,7 +128,7 @@ def errors(query: Query) -> list[tuple[Any, ...]]:
             "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY at ROWS BETWEEN 1 PRECEDING AND "
             "CURRENT ROW) AS x FROM s [RANGE 1 HOUR]",
             [(1, 8), (1, 13), (2, 2**62)],
-            [("over", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("over", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         # The nearest pair that is TRUE or fails decides.
         (

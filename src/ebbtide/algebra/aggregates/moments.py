@@ -190,7 +190,9 @@ def _number(state: _Moments, exact: Fraction, type_: Type, name: str) -> Value:
             whole = int(abs(exact) + Fraction(1, 2))
             result = whole if exact >= 0 else -whole
     if not admits(type_, result):
-        raise EvaluationError("overflow", f"{name} leaves {type_}", hint="CAST to a wider type")
+        raise EvaluationError(
+            "overflow", f"{name} does not fit into {type_}", hint="CAST to a wider type"
+        )
     return result
 
 
