@@ -29,6 +29,7 @@ from ebbtide.algebra.expression import (
 )
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.phases import phases
 from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.ranking import Over
 from ebbtide.algebra.recursion import Recurrence, Recursion
@@ -222,7 +223,9 @@ class _Lowering:
         check = guard_of(relation)
         if check is not None and relation not in self.guards:
             self.guards[relation] = [
-                replace(flow, pipe=_left_out(flow.pipe, check)) for flow in below
+                replace(_ending(flow, relation), pipe=pipe)
+                for flow in below
+                for pipe in _left_out_of(flow.pipe, check)
             ]
 
     def output(self, view: str, analysis: Analysis) -> None:
@@ -755,6 +758,16 @@ def guard_of(relation: Relation) -> Succeeds | None:
     filters = (named.call.filter for named in relation.calls)
     asked = (condition.operand for condition in filters if isinstance(condition, Not))
     return next((check for check in asked if isinstance(check, Succeeds)), None)
+
+
+def _left_out_of(pipe: Pipe, check: Succeeds) -> list[Pipe]:
+    """What a check leaves out in each phase of a row; if NOW() is not in it, there is one."""
+    found = []
+    for phase in phases(check):
+        (asked,) = phase.values
+        if isinstance(asked, Succeeds):
+            found.append(_left_out(pipe.cut_to(phase), asked))
+    return found
 
 
 def _left_out(pipe: Pipe, check: Succeeds) -> Pipe:
