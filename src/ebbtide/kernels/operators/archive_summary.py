@@ -157,7 +157,8 @@ def _by_size(sizes: Any, hashes: Hashes, part: float) -> Ints:
         middle = (low + high) / 2
         is_more = float(np.exp2(-exponents(middle)).sum()) > part * len(sizes)
         low, high = (middle, high) if is_more else (low, middle)
-    return np.left_shift(1, exponents(high).astype(np.int64))
+    weights: Ints = np.left_shift(1, exponents(high).astype(np.int64))
+    return weights
 
 
 def _sizes(changes: Batch, place: int) -> Any:
