@@ -16,4 +16,4 @@ import ebbtide.spark.transport  # noqa: F401 - imported for the workers
 if __name__ == "__main__":
     gc.collect()
     gc.freeze()  # what is here stays, so no worker has to copy it to find that out
-    manager()  # type: ignore[no-untyped-call]
+    manager()
