@@ -8,12 +8,11 @@ Spark runs it as ``python -m``, in the place of ``pyspark.daemon``, in sessions 
 
 import gc
 
-from pyspark.daemon import manager
-
 import ebbtide.spark.entry
 import ebbtide.spark.transport  # noqa: F401 - imported for the workers
+from ebbtide.spark.private import fork_workers
 
 if __name__ == "__main__":
     gc.collect()
     gc.freeze()  # what is here stays, so no worker has to copy it to find that out
-    manager()
+    fork_workers()
