@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ebbtide.core.declaration import TAKEN, Histogram, Sample, StreamDeclaration, Summary
+from ebbtide.core.declaration import TAKEN, Histogram, RowSample, StreamDeclaration, Summary
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.engine.estimation import interval
 from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.state.batch import batch_schema, net
 
 SCHEMA = batch_schema([pa.int64(), pa.float64()])
-UNIFORM, BY_IMPACT = Sample(100_000), Sample(100_000, "x")
+UNIFORM, BY_IMPACT = RowSample(100_000), RowSample(100_000, "x")
 BINS = Histogram(("x",), 60)
 
 
@@ -39,7 +39,7 @@ def rows(table: Any) -> list[tuple[Any, ...]]:
 VALUES = np.random.default_rng(1).exponential(10.0, 5000)
 
 
-@pytest.mark.parametrize("summary", [UNIFORM, BY_IMPACT, BINS, Sample(333_333, None, 9)])
+@pytest.mark.parametrize("summary", [UNIFORM, BY_IMPACT, BINS, RowSample(333_333, None, 9)])
 @pytest.mark.parametrize("keyed", [True, False])
 def test_what_is_kept_does_not_depend_on_the_order(summary: Summary, keyed: bool) -> None:
     table, how = changes(VALUES), Summarised(summary, (0,), (1,), keyed)
@@ -51,7 +51,7 @@ def test_what_is_kept_does_not_depend_on_the_order(summary: Summary, keyed: bool
 @pytest.mark.parametrize("per_million", [10_000, 100_000, 300_000, 333_333, 700_000])
 @pytest.mark.parametrize("impact", [None, "x"])
 def test_the_wanted_part_is_kept(per_million: int, impact: str | None) -> None:
-    how = Summarised(Sample(per_million, impact), (0,), (1,) if impact else (), True)
+    how = Summarised(RowSample(per_million, impact), (0,), (1,) if impact else (), True)
     kept = how.kept(changes(np.tile(VALUES, 10)), 0)
     wanted = per_million / 1e6 * 50_000
     assert abs(kept.num_rows - wanted) < 5 * wanted**0.5
@@ -72,7 +72,7 @@ def test_by_impact_large_values_are_certain() -> None:
 
 
 def test_another_seed_keeps_other_rows() -> None:
-    seeds = (Summarised(Sample(100_000, None, seed), (0,), (), True) for seed in (1, 2))
+    seeds = (Summarised(RowSample(100_000, None, seed), (0,), (), True) for seed in (1, 2))
     first, second = ({row[0] for row in rows(how.kept(changes(VALUES), 0))} for how in seeds)
     assert len(first & second) < len(first) / 4
 
@@ -127,7 +127,7 @@ def test_intervals_cover_as_often_as_they_say(shape: str, impact: str | None) ->
         "normal": random.normal(50, 10, (1000, 500)),
         "exponential": random.exponential(1.0, (1000, 500)),
     }[shape]
-    how = Summarised(Sample(100_000, impact), (0,), (1,) if impact else (), True)
+    how = Summarised(RowSample(100_000, impact), (0,), (1,) if impact else (), True)
     kept = how.kept(changes(values.ravel()), 0)
     groups: dict[int, list[tuple[float, int, int]]] = {number: [] for number in range(1000)}
     for place, value, weight, _ in rows(kept):

@@ -28,7 +28,7 @@ from ebbtide.analysis.stores import Store
 from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
-from ebbtide.core.declaration import Histogram, Sample, StreamDeclaration
+from ebbtide.core.declaration import Histogram, RowSample, StreamDeclaration
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.structure import Structure
 from ebbtide.core.time import SECOND
@@ -208,7 +208,7 @@ def _part(declaration: StreamDeclaration) -> str:
     match declaration.summary:
         case None:
             return ""
-        case Sample(impact=impact) as sample:
+        case RowSample(impact=impact) as sample:
             by = "" if impact is None else f" by impact of {impact}"
             return f" {sample.percent:f} percent{by}"
         case Histogram(of, every_us):

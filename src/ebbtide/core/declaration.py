@@ -42,7 +42,7 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RowSample:
     """``SAMPLE 10 PERCENT``: an archive has so much of the rows, by a hash of each and a seed.
 
     By the ``impact`` of a column, rows with larger values are chosen with greater probability.
@@ -78,7 +78,7 @@ class Histogram:
 TAKEN = 0
 """The weight of a row of a sample that is taken back, whatever it was kept with."""
 
-Summary: TypeAlias = Sample | Histogram
+Summary: TypeAlias = RowSample | Histogram
 """What an archive has in the place of all rows."""
 
 
@@ -310,7 +310,7 @@ def _check_summary(name: str, schema: Schema, summary: Summary, revise_us: Durat
             detail="what comes of an approximate archive is a relation beside the answer",
             hint="leave out REVISE, or SAMPLE and AS HISTOGRAM",
         )
-    if isinstance(summary, Sample) and not 0 < summary.per_million < 1_000_000:
+    if isinstance(summary, RowSample) and not 0 < summary.per_million < 1_000_000:
         raise QueryError(
             "bad-sample",
             f'"{name}" cannot have a sample of {summary.percent:f} percent',

@@ -16,7 +16,7 @@ from typing import Any
 from ebbtide.algebra.relation import Relation
 from ebbtide.compile.physical import archive_name
 from ebbtide.core.admission import Op, Reason
-from ebbtide.core.declaration import Declaration, Histogram, Sample, StreamDeclaration
+from ebbtide.core.declaration import Declaration, Histogram, RowSample, StreamDeclaration
 from ebbtide.core.row_text import read_row
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Instant, format_instant
@@ -97,7 +97,7 @@ class Approximating:
             name
             for name, declaration in summarised.items()
             if isinstance(declaration, StreamDeclaration)
-            and isinstance(declaration.summary, Sample)
+            and isinstance(declaration.summary, RowSample)
         )
         return Weighed(found, exact.changes, sampled)
 

@@ -16,7 +16,7 @@ from typing import Any
 from ebbtide.core.declaration import (
     Declaration,
     Histogram,
-    Sample,
+    RowSample,
     StreamDeclaration,
     TableDeclaration,
     arrivals_of,
@@ -162,7 +162,7 @@ def _archive(declaration: StreamDeclaration) -> ArchiveClause | None:
     match summary:
         case None:
             return ArchiveClause(length)
-        case Sample(per_million, impact, seed):
+        case RowSample(per_million, impact, seed):
             by_impact = impact is not None
             clause = SampleClause(per_million, by_impact, _named(impact), seed, _NOWHERE)
             return ArchiveClause(length, clause)

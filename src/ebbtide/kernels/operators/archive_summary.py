@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ebbtide.core.declaration import TAKEN, Histogram, Sample, StreamDeclaration, Summary
+from ebbtide.core.declaration import TAKEN, Histogram, RowSample, StreamDeclaration, Summary
 from ebbtide.kernels.kernel import Batch
 from ebbtide.state.arrays import Hashes, Ints
 from ebbtide.state.batch import DIFF, key_hash, net, payload, where
@@ -65,9 +65,9 @@ class Summarised:
     def kept(self, changes: Batch, step: int) -> Batch:
         """What is kept of changes, with the weight of each behind the row."""
         match self.summary:
-            case Sample(impact=None):
+            case RowSample(impact=None):
                 return self._sampled(self._single(changes), step)
-            case Sample():
+            case RowSample():
                 return self._by_impact(self._single(changes), step)
             case Histogram(every_us=every_us):
                 return _weighed(self._binned(changes, every_us), 1)
@@ -86,20 +86,20 @@ class Summarised:
 
     def _hashes(self, changes: Batch, step: int) -> Hashes:
         """A number for each row; without a key, for each copy of a row in a step."""
-        assert isinstance(self.summary, Sample)
+        assert isinstance(self.summary, RowSample)
         hashes = key_hash(changes, payload(changes))
         if not self.keyed:
             hashes = mixed(hashes + _copies(hashes) * _COPY + np.uint64(step) * _STEP)
         return mixed(hashes ^ mixed(np.full(1, self.summary.seed, np.uint64)))
 
     def _sampled(self, changes: Batch, step: int) -> Batch:
-        assert isinstance(self.summary, Sample)
+        assert isinstance(self.summary, RowSample)
         hashes, part = self._hashes(changes, step), self.summary.part
         weights = _uniform(hashes, part)
         return _weighed(changes, weights, _is_chosen(hashes, weights))
 
     def _by_impact(self, changes: Batch, step: int) -> Batch:
-        assert isinstance(self.summary, Sample)
+        assert isinstance(self.summary, RowSample)
         added = ints(changes, DIFF) > 0
         positive = where(changes, added)
         hashes, part = self._hashes(positive, step), self.summary.part

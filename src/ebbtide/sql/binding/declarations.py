@@ -10,7 +10,7 @@ from ebbtide.core.declaration import (
     Histogram,
     Late,
     Promise,
-    Sample,
+    RowSample,
     StreamDeclaration,
     Summary,
     TableDeclaration,
@@ -102,7 +102,7 @@ def summary_of(
                         span=clause.span,
                     )
                 (impact,) = found
-            return Sample(clause.per_million, impact, clause.seed)
+            return RowSample(clause.per_million, impact, clause.seed)
         case HistogramClause():
             of = _measures(clause.of, schema, key)
             if not of:
