@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("bench")
 @click.argument(
     "suite",
-    type=click.Choice(["all", "nexmark", "nile", "streamapas", "structures"]),
+    type=click.Choice(["all", "nexmark", "nile", "streamapas", "borealis", "structures"]),
     default="all",
 )
 @click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 @click.option(
     "--paper", metavar="STEPS", type=click.IntRange(5), help="Paper 2's half hour, so many steps."
 )
+@click.option(
+    "--scale",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0.001, 1),
+    help="Which part of paper 3's day.",
+)
+@click.option("--only", metavar="NAMES", help="Only these of paper 3's experiments.")
 @click.option("--transport", default="local", show_default=True, help="Where those run.")
 @click.option("--plots", metavar="DIR", help="Draw their figures into this directory.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the figures to this file, too.")
@@ -41,6 +50,8 @@ def command(
     flink: str | None,
     window: int,
     paper: int | None,
+    scale: float,
+    only: str | None,
     transport: str,
     plots: str | None,
     json_path: str | None,
@@ -54,10 +65,17 @@ def command(
     compression send, and how late answers are. With --paper the windows of the first are as long
     as the paper's: they are filled in a few large steps, and the steps after that are measured.
 
+    "borealis" is those of paper 3: archives, replays, and what approximations miss. --scale 1 is
+    the paper's size, 17.25 M rows that are archived and 1 M behind them; --only takes some of
+    formats, buckets, techniques, overhead, growth and errors.
+
     "structures" is what the structure of stored rows saves that their class picks.
     """
     if suite in ("nile", "streamapas"):
         _paper(suite, window, paper, transport, plots, json_path)
+        return
+    if suite == "borealis":
+        _borealis(scale, only, plots, json_path)
         return
     if suite == "structures":
         _structures(rows, json_path)
@@ -108,6 +126,29 @@ def _paper(
         about = {"suite": suite, "window_s": setting.window_s, "transport": transport}
         Path(json_path).write_text(as_json(samples, about) + "\n", encoding="utf-8")
     click.echo(as_table(samples))
+
+
+def _borealis(scale: float, only: str | None, plots: str | None, json_path: str | None) -> None:
+    """The experiments of paper 3."""
+    from ebbtide.bench.borealis import EXPERIMENTS, PaperDay, as_json, as_table, draw, measured
+
+    chosen = [name.strip() for name in only.split(",")] if only else []
+    for name in chosen:
+        if name not in EXPERIMENTS:
+            raise click.BadParameter(
+                f"{name!r} is none of {', '.join(EXPERIMENTS)}", param_hint="--only"
+            )
+    began = perf_counter()
+    results = list(measured(PaperDay(scale), _say, chosen))
+    seconds = perf_counter() - began
+    if plots is not None:
+        for path in draw(results, Path(plots)):
+            _say(f"drew {path}")
+    if json_path is not None:
+        about = {"suite": "borealis", "scale": scale, "seconds": round(seconds, 1)}
+        Path(json_path).write_text(as_json(results, about) + "\n", encoding="utf-8")
+    click.echo(as_table(results))
+    click.echo(f"\nin {seconds:,.0f} seconds, at {scale:g} of the paper's day")
 
 
 def _structures(rows: int, json_path: str | None) -> None:
