@@ -22,7 +22,7 @@ from ebbtide.analysis.archive_keep import archive_keep
 from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
-from ebbtide.analysis.outlook import Outlook, Rates, outlook
+from ebbtide.analysis.outlook import REPLAYS_ALL, Outlook, Rates, outlook
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, TO
@@ -87,8 +87,10 @@ def explain(
     return explained(analyse(plan, emit, expiry=expiry), rates)
 
 
-def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
-    """What an analysis says."""
+def explained(
+    analysis: Analysis, rates: Rates | None = None, replays: str = REPLAYS_ALL
+) -> Explanation:
+    """What an analysis says; ``replays`` is how old rows are replayed."""
     verdict = analysis.verdict
     held = [_store(analysis.root, store, "rows that are not final") for store in analysis.held]
     if analysis.ahead:
@@ -96,7 +98,7 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
     return Explanation(
         {
             "outlook": {
-                **_outlook(outlook(analysis, rates), rates or {}),
+                **_outlook(outlook(analysis, rates, replays), rates or {}),
                 "skips": list(_skipped(analysis.root)),
             },
             "emit": analysis.emit.value,

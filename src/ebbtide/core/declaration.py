@@ -27,6 +27,18 @@ class Late(Enum):
     QUARANTINE = "QUARANTINE"
 
 
+class Way(Enum):
+    """How rows that operators have let go of are replayed.
+
+    ``ALL`` runs all again that came since a version before them; ``MINIMAL`` what has a part in the
+    answers that they change; and ``DIRECT`` nothing, where a row changes an answer by itself.
+    """
+
+    ALL = "ALL"
+    MINIMAL = "MINIMAL"
+    DIRECT = "DIRECT"
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """``PROGRESS FOR attribute AS attribute - delay``: no later row is older than that.
@@ -50,6 +62,8 @@ class StreamDeclaration:
     ``archive_us`` is how far behind its progress the rows that it accepts are archived; None if
     they are not.  Rows that are to be replayed wait until its progress comes to the next multiple
     of ``revise_us``, or if that is ``INF`` until they are asked for; None if they do not wait.
+    ``replay`` is the way in which they are replayed where it can be done; None is the one that
+    reads less.
     """
 
     name: str
@@ -66,6 +80,7 @@ class StreamDeclaration:
     until: str | None = field(default=None, metadata=LATER)
     archive_us: Duration | None = field(default=None, metadata=LATER)
     revise_us: Duration | None = field(default=None, metadata=LATER)
+    replay: Way | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)
@@ -79,6 +94,12 @@ class StreamDeclaration:
             raise QueryError(
                 "revise-needs-archive",
                 f'stream "{self.name}" has no archive from which it could be revised later',
+                hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
+            )
+        if self.replay is not None and self.archive_us is None:
+            raise QueryError(
+                "replay-needs-archive",
+                f'stream "{self.name}" has no archive from which it could be replayed',
                 hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
             )
         if self.until is not None:

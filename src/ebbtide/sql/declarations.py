@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.core.declaration import Late
+from ebbtide.core.declaration import Late, Way
 from ebbtide.core.time import INF
 from ebbtide.errors import ParseError
 from ebbtide.sql import refusals
@@ -206,6 +206,12 @@ class DeclarationParser(ForeignReader):
             return Period(INF, self.span(first, self._prev))
         raise self.unexpected("EVERY or ON DEMAND")
 
+    def _replay(self, first: Token) -> Way:
+        for way in Way:
+            if self.take(way.value):
+                return way
+        raise self.unexpected("ALL, MINIMAL or DIRECT")
+
     def _lifetime(self, first: Token) -> Period | Name:
         """A duration, or UNTIL and the column with the time at which a row ends."""
         return self.name("a column") if self.take("UNTIL") else self.period("LIFETIME")
@@ -285,6 +291,7 @@ _STREAM = {
     "APPEND ONLY": ("append_only", False, lambda *_: True),
     "ARCHIVE": ("archive", None, _period("ARCHIVE")),
     "REVISE": ("revise", None, DeclarationParser._revise),
+    "REPLAY": ("replay", None, DeclarationParser._replay),
 }
 _TABLE = {
     **_COMMON,

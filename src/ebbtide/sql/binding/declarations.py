@@ -63,6 +63,7 @@ def create_stream(statement: CreateStream, catalog: Catalog) -> Catalog:
         _time(lifetime, schema) if isinstance(lifetime, Name) else None,
         _length(statement.archive),
         _length(statement.revise),
+        statement.replay,
     )
     return _added(StreamEntry(declaration, _files(statement.files)), statement, catalog)
 
