@@ -29,6 +29,7 @@ from ebbtide.algebra.expression import (
 )
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.operators import Source, operator
+from ebbtide.algebra.phases import phases
 from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.ranking import Over
 from ebbtide.algebra.recursion import Recurrence, Recursion
@@ -51,6 +52,7 @@ from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
+from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, passing_node
 from ebbtide.compile.arrival import arrival_schema
@@ -176,6 +178,8 @@ class _Lowering:
     """What stands for the recursions around a node, whose operators have no number yet."""
     view: str = ""
     expiry: Expiry = BY_INTERVAL
+    general: bool = False
+    """Whether rows lie in the most general structure, whatever their classes allow."""
     guards: dict[Relation, list[_Flow]] = field(default_factory=dict)
     """What the guards of the view leave out, by the operators that they are; equal ones are one."""
 
@@ -222,7 +226,9 @@ class _Lowering:
         check = guard_of(relation)
         if check is not None and relation not in self.guards:
             self.guards[relation] = [
-                replace(flow, pipe=_left_out(flow.pipe, check)) for flow in below
+                replace(_ending(flow, relation), pipe=pipe)
+                for flow in below
+                for pipe in _left_out_of(flow.pipe, check)
             ]
 
     def output(self, view: str, analysis: Analysis) -> None:
@@ -518,6 +524,7 @@ class _Lowering:
             node.begun,
             node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
             node.edge.is_snapshot and isinstance(relation, KeepsKind),
+            structures=() if self.general else structures_of(node, self.expiry),
         )
         self.operators.append(self._under_expiry(node, made_of, below))
         for index, takes in enumerate(below):
@@ -584,9 +591,13 @@ class _Lowering:
         return tuple(sorted(found - {recursion}))
 
 
-def lower(views: Mapping[str, Analysis]) -> Lowered:
-    """The physical plan of a program, by the names of its views."""
+def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
+    """The physical plan of a program, by the names of its views.
+
+    Rows lie as their classes allow, or all in the most ``general`` structure.
+    """
     lowering = _Lowering()
+    lowering.general = general
     for name, analysis in views.items():
         lowering.output(name, analysis)
     cyclic = {n for cycle in lowering.cycles for n in (cycle.recursion, *cycle.members)}
@@ -754,6 +765,16 @@ def guard_of(relation: Relation) -> Succeeds | None:
     filters = (named.call.filter for named in relation.calls)
     asked = (condition.operand for condition in filters if isinstance(condition, Not))
     return next((check for check in asked if isinstance(check, Succeeds)), None)
+
+
+def _left_out_of(pipe: Pipe, check: Succeeds) -> list[Pipe]:
+    """What a check leaves out in each phase of a row; if NOW() is not in it, there is one."""
+    found = []
+    for phase in phases(check):
+        (asked,) = phase.values
+        if isinstance(asked, Succeeds):
+            found.append(_left_out(pipe.cut_to(phase), asked))
+    return found
 
 
 def _left_out(pipe: Pipe, check: Succeeds) -> Pipe:
