@@ -105,6 +105,7 @@ from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators import recursion
+from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.kernels.operators.final import AtOnce, Final
 from ebbtide.kernels.operators.held import Held
 from ebbtide.kernels.operators.input_archive import InputArchive
@@ -366,7 +367,7 @@ class _Lowering:
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(number),
+                    InputArchive(number, _summarised(declaration)),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
@@ -620,6 +621,10 @@ def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
     slices = {output: its for output, its in found.items() if isinstance(its, Slice)}
     given = tuple(lowering.given)
     return Lowered(physical, stages, declarations, given, lowering.nodes, replays, slices)
+
+
+def _summarised(declaration: Declaration) -> Summarised | None:
+    return Summarised.of(declaration) if isinstance(declaration, StreamDeclaration) else None
 
 
 def _hashes(column: Column) -> bool:
