@@ -35,11 +35,11 @@ from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.core.types import BIGINT
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.in_process import deliver, no_rows, run_stages
+from ebbtide.dataflow.key_spans import KeySpans
 from ebbtide.dataflow.operations import GivenRows, TaskArchived, TaskOperation
 from ebbtide.dataflow.piping import TaskPipe
 from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions
-from ebbtide.dataflow.regions import Region
 from ebbtide.dataflow.replay import StepEnd, as_arrived, restricted
 from ebbtide.dataflow.routing import Entrance
 from ebbtide.dataflow.shard import ScratchShard, Shard, StatePlace
@@ -72,7 +72,7 @@ from ebbtide.store.readers import View
 
 
 @dataclass(frozen=True)
-class ArchivedInput:
+class ArchiveReader:
     """The archive of a source after a step, as its tasks have described it."""
 
     place: StatePlace
@@ -90,7 +90,7 @@ class ArchivedInput:
         layout, scope = archive_layout(self.schema), WriteScope(self.place.store())
         return tuple(SweepArea.restore(layout, segments, scope) for (segments,) in self.shards)
 
-    def segments(self, leaves: Sequence[Leaf], region: Region) -> list[tuple[SweepArea, Segment]]:
+    def segments(self, leaves: Sequence[Leaf], region: KeySpans) -> list[tuple[SweepArea, Segment]]:
         """The segments with rows that may be valid in a region."""
         return [
             (area, segment)
@@ -99,7 +99,7 @@ class ArchivedInput:
             if any(self._meets(segment, leaf, region) for leaf in leaves)
         ]
 
-    def _meets(self, segment: Segment, leaf: Leaf, region: Region) -> bool:
+    def _meets(self, segment: Segment, leaf: Leaf, region: KeySpans) -> bool:
         if not leaf.time:
             return True
         low, high = segment.zone(self.declaration.row_schema.position(leaf.time))
@@ -118,7 +118,7 @@ class ArchivedInput:
         )
 
     def valid(
-        self, found: Sequence[tuple[SweepArea, Segment]], leaves: Sequence[Leaf], region: Region
+        self, found: Sequence[tuple[SweepArea, Segment]], leaves: Sequence[Leaf], region: KeySpans
     ) -> Any:
         """The changes of some segments that may be valid in a region."""
 
@@ -145,7 +145,7 @@ class ArchivedInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class SeenRows:
     """Which changes of a source are valid when, behind a window, and by which keys."""
 
     places: Any
@@ -154,7 +154,7 @@ class Touched:
     ends: Any
 
     @staticmethod
-    def by(leaf: Leaf, declaration: Declaration, changes: Any) -> Touched:
+    def by(leaf: Leaf, declaration: Declaration, changes: Any) -> SeenRows:
         """The changes behind the window of a leaf."""
         rows = declaration.row_schema
         place = Column("place", BIGINT, False, "replay")
@@ -166,7 +166,7 @@ class Touched:
             len(rows), f"c{len(rows)}", pa.array(np.arange(changes.num_rows))
         )
         seen = pipe(numbered)
-        return Touched(
+        return SeenRows(
             ints(seen, "c0"),
             key_hash(seen, range(1, len(columns))),
             ints(seen, FROM),
@@ -223,14 +223,14 @@ class MinimalReplay:
         return max(kept, base.may_lack(declaration.name, leaf.time))
 
     @cached_property
-    def region(self) -> Region:
+    def region(self) -> KeySpans:
         """The keys and instants at which the answer may differ."""
         seen = [
-            Touched.by(leaf, self._archives[source].declaration, rows)
+            SeenRows.by(leaf, self._archives[source].declaration, rows)
             for source, rows in self._revised.items()
             for leaf in self._leaves(source)
         ]
-        return Region.of((each.hashes, each.starts, each.ends) for each in seen)
+        return KeySpans.of((each.hashes, each.starts, each.ends) for each in seen)
 
     @cached_property
     def _revised(self) -> dict[int, Any]:
@@ -289,7 +289,7 @@ class MinimalReplay:
         rows = archive.valid(self._segments[source], leaves, self.region)
         mask = np.zeros(rows.num_rows, np.bool_)
         for leaf in leaves:
-            seen = Touched.by(leaf, archive.declaration, rows)
+            seen = SeenRows.by(leaf, archive.declaration, rows)
             found, _ = self.region.pairs(seen.hashes, seen.starts, seen.ends)
             mask[seen.places[found]] = True
         return where(rows, mask)
@@ -362,11 +362,11 @@ class MinimalReplay:
         return [part for part in found if part.begins < last and part.ends > first]
 
     @cached_property
-    def _archives(self) -> dict[int, ArchivedInput]:
+    def _archives(self) -> dict[int, ArchiveReader]:
         areas, lowered = self.said.areas(), self.flow.lowered
         place = StatePlace(self.root, self.said.version)
         return {
-            source: ArchivedInput(
+            source: ArchiveReader(
                 place,
                 source,
                 lowered.declarations[source],

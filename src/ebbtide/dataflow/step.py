@@ -26,7 +26,7 @@ from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions, Given, Spent
 from ebbtide.dataflow.replay import StepEnd
-from ebbtide.dataflow.revision import Revision
+from ebbtide.dataflow.revised_step import RevisedStep
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.dataflow.timings import Timings
 from ebbtide.dataflow.transport import Transport
@@ -97,7 +97,7 @@ class Stepper:
         revised = said.revised()
         if revised:
             ended = StepEnd(after, given.clock, clock, self.collects)
-            revision = Revision(flow, self.root, bases, moment, ended, settled, said, revised)
+            revision = RevisedStep(flow, self.root, bases, moment, ended, settled, said, revised)
             said, bases = revision.descriptions(), revision.bases_left
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         nows = flow.nows(moment)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.core.change import Change
-from ebbtide.dataflow.regions import Region
+from ebbtide.dataflow.key_spans import KeySpans
 from ebbtide.state.batch import batch_schema, from_changes, key_hash, to_changes
 
 SCHEMA = batch_schema([pa.int64()])
@@ -19,10 +19,10 @@ SPANS = st.lists(
 ).map(lambda found: [(key, start, start + length) for key, start, length in found])
 
 
-def region(spans: list[tuple[int, int, int]]) -> Region:
+def region(spans: list[tuple[int, int, int]]) -> KeySpans:
     keys = pa.table({"c0": pa.array([key for key, _, _ in spans], pa.int64())})
     starts, ends = (np.array([s[i] for s in spans], np.int64) for i in (1, 2))
-    return Region.of([(key_hash(keys, [0]), starts, ends)])
+    return KeySpans.of([(key_hash(keys, [0]), starts, ends)])
 
 
 def points(spans: list[tuple[int, int, int]]) -> Counter[tuple[int, int]]:

@@ -25,7 +25,7 @@ from ebbtide.store.manifest import Base
 
 
 @dataclass(frozen=True)
-class Revision:
+class RevisedStep:
     """The rows of a step that are to be replayed: ``first`` has the first times of each source.
 
     ``said`` is what the tasks of the step have said, and ``settled`` has for each view the instant

@@ -25,7 +25,7 @@ from ebbtide.state.columns import ints
 
 
 @dataclass(frozen=True)
-class Region:
+class KeySpans:
     """Spans ``[starts, ends)`` of keys, sorted by key and time; those of a key are apart."""
 
     hashes: Hashes
@@ -33,7 +33,7 @@ class Region:
     ends: Ints
 
     @staticmethod
-    def of(found: Iterable[tuple[Hashes, Ints, Ints]]) -> Region:
+    def of(found: Iterable[tuple[Hashes, Ints, Ints]]) -> KeySpans:
         """The region of some spans, whatever their order."""
         listed = list(found)
         nothing = np.zeros(0, np.int64)
@@ -58,7 +58,7 @@ class Region:
         return int(self.ends.max(initial=NEG_INF))
 
     @cached_property
-    def times(self) -> Region:
+    def times(self) -> KeySpans:
         """The same for any key."""
         return _joined(np.zeros_like(self.hashes), self.starts, self.ends)
 
@@ -114,7 +114,7 @@ class Region:
         )
 
 
-def _joined(hashes: Hashes, starts: Ints, ends: Ints) -> Region:
+def _joined(hashes: Hashes, starts: Ints, ends: Ints) -> KeySpans:
     """Spans in their order, those that touch as one."""
     order = np.lexsort((starts, hashes))
     hashes, starts, ends = hashes[order], starts[order], ends[order]
@@ -129,4 +129,4 @@ def _joined(hashes: Hashes, starts: Ints, ends: Ints) -> Region:
             kept.append(place)
             until.append(end)
     chosen = np.array(kept, np.int64)
-    return Region(hashes[chosen], starts[chosen], np.array(until, np.int64))
+    return KeySpans(hashes[chosen], starts[chosen], np.array(until, np.int64))
