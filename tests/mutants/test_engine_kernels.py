@@ -601,6 +601,19 @@ HELD = [
             lambda rows: with_times(rows, ints(rows, FROM), ints(rows, TO) + 1, ints(rows, DIFF))
         ),
         "slide",
+        seed=1,
+    ),
+    Mistake(
+        "what begins in a step waits on",
+        "kernels.operators.spanning:_touched",
+        turned(lambda hashes: hashes[:0]),
+        "left join",
+    ),
+    Mistake(
+        "what waits is forgotten",
+        "kernels.operators.spanning:_rises",
+        turned(lambda rises: False),
+        "left join",
     ),
 ]
 

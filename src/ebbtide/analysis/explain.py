@@ -19,6 +19,7 @@ from ebbtide.algebra.relation import Filter, Relation, Stream
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
+from ebbtide.analysis.begun import Beginning
 from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
@@ -45,6 +46,24 @@ _AHEAD: dict[str, Any] = {
     "keep": "keep while from > now",
 }
 """What the last stage holds of an answer that lies ahead."""
+
+SPANNING_KEEP = "keep while from > now or to > now"
+_SPANNING: dict[str, Any] = {
+    "input": 0,
+    "rows": "instants at which rows of the answer begin and end",
+    "instead": "",
+    "size": str(Size.WINDOW),
+    "indexes": {"key": [], "times": [], "row": True, "text": "by row"},
+    "keep": SPANNING_KEEP,
+}
+"""What is held of an answer whose rows may begin after ``now``, and change till then."""
+
+
+_LATER = {
+    Beginning.BEGUN: (),
+    Beginning.WHOLE: (_AHEAD,),
+    Beginning.CHANGING: (_SPANNING,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +110,7 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
     """What an analysis says."""
     verdict = analysis.verdict
     held = [_store(analysis.root, store, "rows that are not final") for store in analysis.held]
-    if analysis.ahead:
-        held.append(_AHEAD)
+    held += _LATER[analysis.beginning]
     return Explanation(
         {
             "outlook": {

@@ -38,6 +38,12 @@ def guard_of(relation: Relation) -> Succeeds | None:
     return next((check for check in asked if isinstance(check, Succeeds)), None)
 
 
+def guarded_of(relation: Relation) -> Relation:
+    """What comes to an operator that is a guard."""
+    assert isinstance(relation, Filter | Aggregate)
+    return relation.input
+
+
 def left_out(pipe: Pipe, check: Succeeds) -> Pipe:
     """The rows behind a pipe on which a check says no, as rows of ``ERRORS``."""
     row = Schema(tuple(ref.column for ref in check.row if isinstance(ref, Ref)))

@@ -51,9 +51,9 @@ from ebbtide.compile.flow import (
     with_more,
     within,
 )
-from ebbtide.compile.guards import guard_of, left_out
+from ebbtide.compile.guards import guard_of, guarded_of, left_out
 from ebbtide.compile.kernel_choice import Chosen, by_last_rows, choose, positional
-from ebbtide.compile.passing import Passing, passing_of
+from ebbtide.compile.passing import Passing, holding, passing_of
 from ebbtide.compile.physical import (
     KEEP_ALL,
     Cycle,
@@ -73,9 +73,10 @@ from ebbtide.core.declaration import Declaration, arrivals_of
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.output_name import errors_name, view_of
 from ebbtide.core.schema import Column, Schema
+from ebbtide.core.types import NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.operators import recursion
-from ebbtide.kernels.operators.held import Held
+from ebbtide.kernels.operators.spanning import Spanning
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,8 @@ class _Lowering:
         passing = passing_of(analysis)
         given = passing.given(root.relation.schema)
         ends = root.edge.is_snapshot and carries_ends(root, self.expiry)
-        self._to_output(self._passed(root, passing, all_reads(root.relation)), given, ends)
+        flows = self._passed(root, passing, all_reads(root.relation))
+        self._to_output(view, flows, given, ends, passing.spans)
         schema = answer_schema(root.relation.schema, analysis.emit)
         marked = analysis.emit.needs_finality
         self.draft.outputs.append(
@@ -177,22 +179,51 @@ class _Lowering:
             self.view = f"{errors_name(view)}.{number}"
             self.flows(watched, frozenset())
         if self.guards:
-            self._to_output([flow for flows in self.guards.values() for flow in flows], ERRORS)
-            self.draft.outputs.append(Output(errors_name(view), ERRORS, ERRORS, Held()))
+            name, kept_out = errors_name(view), self.guards.items()
+            held, spans = holding(guarded_of(guard) for guard, _ in kept_out)
+            left = [flow for _, flows in kept_out for flow in flows]
+            self._to_output(name, left, ERRORS, spans=spans)
+            self.draft.outputs.append(Output(name, ERRORS, ERRORS, held))
 
-    def _to_output(self, flows: Sequence[Flow], given: Schema, ends: bool = False) -> None:
-        """The edges of the next output; its rows may have ``ends``."""
-        for place, flow in enumerate(flows):
-            if ends and self._is_sent_whole(flow):
-                whole = replace(flow.pipe, schema=positional(given))
-                rows = Taken(flow.producer, whole, hashed(whole.columns))
-                taken = self._expired(f"{self.view}.answer.{place}", flow, rows)
-                flow = Flow(taken.producer, taken.pipe, flow.moves)
+    def _to_output(
+        self,
+        name: str,
+        flows: Sequence[Flow],
+        given: Schema,
+        ends: bool = False,
+        spans: bool = False,
+    ) -> None:
+        """The edges of the next output; its rows may have ``ends``, and pass a Spanning."""
+        flows = [
+            self._with_ends(place, flow, given) if ends and self._is_sent_whole(flow) else flow
+            for place, flow in enumerate(flows)
+        ]
+        for flow in [self._spanning(name, flows, given)] if spans else flows:
             pipe = replace(flow.pipe, schema=given)
             keys = hashed(pipe.columns) if isinstance(flow.producer, FromSource) else ()
             self.draft.edges.append(
                 PlanEdge(flow.producer, pipe, ~len(self.draft.outputs), 0, keys)
             )
+
+    def _with_ends(self, place: int, flow: Flow, given: Schema) -> Flow:
+        """An answer that is rows of a source, with their ends as negatives."""
+        whole = replace(flow.pipe, schema=positional(given))
+        rows = Taken(flow.producer, whole, hashed(whole.columns))
+        taken = self._expired(f"{self.view}.answer.{place}", flow, rows)
+        return Flow(taken.producer, taken.pipe, flow.moves)
+
+    def _spanning(self, name: str, flows: Sequence[Flow], given: Schema) -> Flow:
+        """What has begun of some flows, behind what brings equal rows together."""
+        number, schema = len(self.draft.operators), positional(given)
+        places = tuple(i for i, c in enumerate(schema) if not isinstance(c.type, NullType))
+        carries = tuple((place,) for place in places)
+        spanning = Operator(f"{name}.spanning", Spanning(places), (schema,), schema, carries)
+        self.draft.operators.append(spanning)
+        for flow in flows:
+            keys = tuple(flow.pipe.columns[place] for place in places)
+            pipe = replace(flow.pipe, schema=schema)
+            self.draft.edges.append(PlanEdge(flow.producer, pipe, number, 0, keys))
+        return Flow(FromOperator(number), source_pipe(schema), moves([flows]))
 
     def _passed(self, node: Node, passing: Passing, reads: Reads, above: int = 0) -> list[Flow]:
         """The changes of a node, each with the times by which it passes."""

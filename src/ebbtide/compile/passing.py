@@ -6,10 +6,12 @@ begin and when they are final chooses it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.analysis.begun import has_begun
+from ebbtide.algebra.relation import Relation
+from ebbtide.analysis.begun import Beginning, beginning
 from ebbtide.analysis.finality import When
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, passing_node
@@ -33,6 +35,8 @@ class Passing:
     waits: StoreRule | None = None
     depth: int = 0
     hidden: tuple[int, ...] = ()
+    spans: bool = False
+    """Whether they pass a Spanning before."""
 
     def given(self, schema: Schema) -> Schema:
         """The columns of an answer, and those that are hidden."""
@@ -43,11 +47,12 @@ class Passing:
 def passing_of(analysis: Analysis) -> Passing:
     """How the rows of a view pass: by what is proved of when they are final."""
     emit, root = analysis.emit, analysis.root
+    held, spans = holding((root.relation,))
     if emit is Emit.CHANGES:
-        return Passing(Held(has_begun(root.relation)))
+        return Passing(held, spans=spans)
     told = emit is Emit.CHANGES_WITH_FINALITY
     if root.finality.when is not When.BY_PROGRESS:
-        return Passing(AtOnce(told))
+        return Passing(AtOnce(held, told), spans=spans)
     depth, node = root.finality.depth, passing_node(root)
     columns = {variable: place for place, variable in node.finality.columns}
     named = [columns[part.variable] for part in node.finality.waits if part.variable != TO]
@@ -60,7 +65,15 @@ def passing_of(analysis: Analysis) -> Passing:
     segments = node.edge.is_snapshot
     # Of a changing relation nothing is known after now, however far its times have come.
     rule = StoreRule((case,), turning=1 if segments else None)
-    return Passing(Final(segments, len(hidden), told), rule, depth, hidden)
+    early = held if told else None
+    return Passing(Final(segments, len(hidden), early), rule, depth, hidden, told and spans)
+
+
+def holding(plans: Iterable[Relation]) -> tuple[Held, bool]:
+    """What holds back what begins after ``now`` of some plans, and whether a Spanning does."""
+    found = set(map(beginning, plans))
+    spans = Beginning.CHANGING in found or len(found) > 1
+    return Held(spans or Beginning.BEGUN in found), spans
 
 
 def _place(column: int | None, hidden: tuple[int, ...], width: int) -> int:
