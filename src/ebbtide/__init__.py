@@ -10,11 +10,11 @@ parser. `tests/architecture/test_import_budget.py` holds it to that.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ebbtide.builder import col, fn, lit, source
+    from ebbtide.builder import col, exists, fn, lit, source
     from ebbtide.engine.engine import Engine
     from ebbtide.errors import EbbtideError
 
-__all__ = ["EbbtideError", "Engine", "__version__", "col", "fn", "lit", "source"]
+__all__ = ["EbbtideError", "Engine", "__version__", "col", "exists", "fn", "lit", "source"]
 
 __version__ = "0.1.0"
 
@@ -22,6 +22,7 @@ _HOMES = {
     "EbbtideError": "ebbtide.errors",
     "Engine": "ebbtide.engine.engine",
     "col": "ebbtide.builder",
+    "exists": "ebbtide.builder",
     "fn": "ebbtide.builder",
     "lit": "ebbtide.builder",
     "source": "ebbtide.builder",

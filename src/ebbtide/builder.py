@@ -11,25 +11,30 @@ plan.  Verbs give new values; nothing is changed in place.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["Built", "Term", "col", "fn", "lit", "source"]
+__all__ = ["Built", "Term", "col", "exists", "fn", "lit", "source"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A scalar expression as SQL; ``whole`` needs no parentheses around it."""
+    """A scalar expression as SQL; ``whole`` needs no parentheses around it.
+
+    It may have a name, which counts where it becomes a column.
+    """
 
     text: str
     whole: bool = True
+    name: str | None = None
 
     def __str__(self) -> str:
-        return self.text
+        return self.text if self.name is None else f"{self.text} AS {_identifier(self.name)}"
 
     @property
     def inner(self) -> str:
@@ -105,11 +110,29 @@ class Term:
 
     def named(self, name: str) -> Term:
         """The same value under a name."""
-        return Term(f"{self.text} AS {_identifier(name)}")
+        return replace(self, name=name)
 
     def descending(self) -> Term:
         """The greatest first, in an order."""
         return Term(f"{self.text} DESC")
+
+    def floor(self, to: str | timedelta) -> Term:
+        """A time, taken down to a grid of so long: ``floor("20 seconds")``."""
+        return Term(f"FLOOR({self.text} TO {_duration(to)})")
+
+    def ceil(self, to: str | timedelta) -> Term:
+        """A time, taken up to a grid of so long."""
+        return Term(f"CEIL({self.text} TO {_duration(to)})")
+
+    def over(self, *by: str | Term, order: str | Term | None = None, frame: str = "") -> Term:
+        """A function of rows beside this one: of equal ``by``, in an order, within a frame.
+
+        >>> print(fn.lag(col("value")).over("sid", order="at"))
+        LAG(value) OVER (PARTITION BY sid ORDER BY at)
+        """
+        parts = [f"PARTITION BY {', '.join(map(_name, by))}"] if by else []
+        parts += [f"ORDER BY {_name(order)}"] if order is not None else []
+        return Term(f"{self.text} OVER ({' '.join([*parts, frame]).strip()})")
 
 
 class _Functions:
@@ -173,11 +196,16 @@ class Built:
     order: tuple[str, ...] = ()
     count: int | None = None
     combined: str | None = None
+    emission: tuple[str, ...] = ()
 
     @property
     def sql(self) -> str:
         """The query as SQL."""
-        if self.combined is not None and self == Built(self.origin, combined=self.combined):
+        return " ".join([self._rows(), *self.emission])
+
+    def _rows(self) -> str:
+        """The query without what is said about its emission."""
+        if self.combined is not None and self._is_bare:
             return self.combined
         parts = [f"SELECT {'DISTINCT ' if self.unique else ''}{', '.join(self.columns or ('*',))}"]
         parts.append(f"FROM {self.origin}")
@@ -202,7 +230,7 @@ class Built:
         if kind not in word:
             raise ValueError(f"a join is one of {', '.join(word)}, not {kind!r}")
         mine, its = self._as_origin(), other._as_origin()
-        return Built(f"{mine} {word[kind]} {its} ON {on.text}")
+        return Built(f"{mine} {word[kind]} {its} ON {on.text}", emission=self.emission)
 
     def where(self, condition: Term) -> Built:
         """The rows for which a condition is TRUE; of groups, if there are any."""
@@ -212,17 +240,19 @@ class Built:
             return replace(self, filters=(*self.filters, condition.text))
         return replace(self, conditions=(*self.conditions, condition.text))
 
-    def group(self, *keys: str | Term, **aggregates: Term) -> Built:
-        """A row per group: its keys and the named aggregates."""
+    def group(
+        self, *keys: str | Term, hidden: Sequence[str | Term] = (), **aggregates: Term
+    ) -> Built:
+        """A row per group: its keys, but for those that are hidden, and the named aggregates."""
         base = self._nested() if self._is_complete or self.groups is not None else self
-        by = tuple(_name(key) for key in keys)
+        by = tuple(_name(key) for key in (*keys, *hidden))
         values = tuple(str(term.named(name)) for name, term in aggregates.items())
-        return replace(base, groups=by, columns=(*by, *values))
+        return replace(base, groups=by, columns=(*map(_column, keys), *values))
 
     def select(self, *columns: str | Term, **named: Term) -> Built:
         """Columns, by name or as terms."""
         base = self._nested() if self._is_complete or self.groups is not None else self
-        chosen = (*map(_name, columns), *(str(term.named(name)) for name, term in named.items()))
+        chosen = (*map(_column, columns), *(str(term.named(name)) for name, term in named.items()))
         return replace(base, columns=chosen)
 
     def distinct(self) -> Built:
@@ -249,23 +279,45 @@ class Built:
 
     def alias(self, name: str) -> Built:
         """The rows under a name, for joins."""
-        return Built(f"({self.sql}) AS {_identifier(name)}")
+        return Built(f"({self._rows()}) AS {_identifier(name)}", emission=self.emission)
+
+    def final(self) -> Built:
+        """Each row once, when it is final: ``EMIT FINAL``."""
+        return self._emitting("EMIT FINAL")
+
+    def with_finality(self) -> Built:
+        """Every row at once, and whether it is final: ``EMIT CHANGES WITH FINALITY``."""
+        return self._emitting("EMIT CHANGES WITH FINALITY")
+
+    def unbounded(self) -> Built:
+        """The same, though what it stores may grow for ever: ``ALLOW UNBOUNDED STATE``."""
+        return self._emitting("ALLOW UNBOUNDED STATE")
+
+    def insert_into(self, stream: str) -> str:
+        """The statement that feeds a stream with these rows."""
+        return f"INSERT INTO {_identifier(stream)} {self.sql}"
 
     @property
     def _is_complete(self) -> bool:
         chosen = self.columns is not None and self.groups is None
         return chosen or self.unique or self.count is not None
 
+    @property
+    def _is_bare(self) -> bool:
+        return self == Built(self.origin, combined=self.combined, emission=self.emission)
+
     def _as_origin(self) -> str:
-        bare = Built(self.origin, combined=self.combined)
-        return self.origin if self == bare else self._nested().origin
+        return self.origin if self._is_bare else self._nested().origin
 
     def _nested(self) -> Built:
-        return Built(f"({self.sql}) AS part")
+        return Built(f"({self._rows()}) AS part", emission=self.emission)
+
+    def _emitting(self, clause: str) -> Built:
+        return replace(self, emission=(*self.emission, clause))
 
     def _combined(self, word: str, other: Built) -> Built:
-        text = f"{self.sql} {word} {other.sql}"
-        return Built(f"({text}) AS part", combined=text)
+        text = f"{self._rows()} {word} {other._rows()}"
+        return Built(f"({text}) AS part", combined=text, emission=self.emission)
 
 
 def source(name: str, *, window: str | None = None, alias: str | None = None) -> Built:
@@ -273,6 +325,17 @@ def source(name: str, *, window: str | None = None, alias: str | None = None) ->
     shown = f" [{window}]" if window is not None else ""
     known = f" AS {_identifier(alias)}" if alias is not None else ""
     return Built(f"{_identifier(name)}{shown}{known}")
+
+
+def exists(rows: Built) -> Term:
+    """Whether there are such rows; their conditions may name columns of the query around.
+
+    >>> later = source("readings", alias="n").where(col("n.at") > col("t.at"))
+    >>> print(source("readings", alias="t").where(~exists(later)).sql)
+    SELECT * FROM readings AS t WHERE NOT EXISTS (SELECT 1 FROM readings AS n WHERE n.at > t.at)
+    """
+    plain = rows.columns is None and rows.groups is None and rows.combined is None
+    return Term(f"EXISTS ({(replace(rows, columns=('1',)) if plain else rows)._rows()})")
 
 
 def _binary(left: Term, op: str, right: object) -> Term:
@@ -285,6 +348,17 @@ def _list(values: tuple[object, ...]) -> str:
 
 def _name(column: str | Term) -> str:
     return col(column).text if isinstance(column, str) else column.text
+
+
+def _column(column: str | Term) -> str:
+    """A column of a list, under its name if it has one."""
+    return str(col(column) if isinstance(column, str) else column)
+
+
+def _duration(value: str | timedelta) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value // timedelta(microseconds=1)} MICROSECONDS"
 
 
 def _all(conditions: tuple[str, ...]) -> str:

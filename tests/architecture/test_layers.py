@@ -52,7 +52,7 @@ ALLOWED = {
     "engine": May(f"{BELOW_ENGINE} local spark builder files", "pyspark"),
     "testing": May(f"{MODEL} reference"),
     "demo": May(f"{BELOW_ENGINE} engine testing"),
-    "metro": May(f"{BELOW_ENGINE} engine demo"),
+    "metro": May(f"{BELOW_ENGINE} engine demo builder"),
     "bench": May(f"{BELOW_ENGINE} spark engine", "duckdb numpy pyarrow pyspark pyflink"),
     "cli": May(f"{BELOW_ENGINE} spark engine demo metro bench", "click rich"),
     # The front door: `import ebbtide` loads what it gives only when it is asked for.

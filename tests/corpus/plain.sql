@@ -279,3 +279,7 @@ SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u JOIN v ON u.y = v.k AND u.x = t.a)
 SELECT a, (SELECT MAX(v.w) FROM u JOIN v ON u.y = v.k AND u.x < t.a AND v.w > t.b WHERE u.s = t.c) AS m FROM t;
 
 SELECT a FROM t WHERE b NOT IN (SELECT v.w FROM v JOIN u ON v.k = t.a LEFT JOIN v AS z ON z.k = u.x WHERE v.w IS NOT NULL);
+
+SELECT * FROM (SELECT a, b, c FROM t) PIVOT (SUM(b) FOR c IN ('x', 'y' AS why)) AS p WHERE a IS NOT NULL;
+
+SELECT * FROM (SELECT b, c FROM t) PIVOT (MAX(b) AS top, COUNT(b) AS n FOR c IN ('x', 'y'));

@@ -7,6 +7,7 @@ import json
 import sys
 
 from tests.differential.duckdb_judge import Figures
+from tests.interruption import until_ended
 
 
 def main() -> int:
@@ -16,9 +17,10 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     chosen = parser.parse_args()
     figures = Figures()
-    for seed in range(chosen.first, chosen.first + chosen.count):
-        figures.judge(seed)
-    json.dump(figures.told(), sys.stdout, indent=1)
+    with until_ended():
+        for seed in range(chosen.first, chosen.first + chosen.count):
+            figures.judge(seed)
+    json.dump({"first": chosen.first, **figures.told()}, sys.stdout, indent=1)
     sys.stdout.write("\n")
     return 1 if figures.wrong else 0
 

@@ -29,6 +29,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.interruption import until_ended
+
 from ebbtide import Engine
 from ebbtide.core.time import instant
 from ebbtide.engine.location import Location
@@ -358,27 +360,33 @@ def run(count: int, seed: int, directory: str) -> Figures:
     right["delivered"] |= before
     assert not any(isinstance(answer, EbbtideError) for answer in right.values()), right
     figures = Figures(seed)
-    for number in range(count):
-        shutil.rmtree(place)
-        copied(model, place)
-        random = Random(f"{seed}/{number}")
-        how = damage(place, random)
-        try:
-            found = answers_of(str(place), goes_on=random.random() < 0.5)
-        except Exception as error:
-            figures.outcomes["uncaught"] += 1
-            figures.wrong.append(f"{number} {how}: {error!r}")
-            continue
-        differing, errors = judged(found, right)
-        if differing:
-            figures.outcomes["silent difference"] += 1
-            figures.wrong.append(f"{number} {how}: {', '.join(differing)}")
-        elif errors:
-            figures.outcomes["error with a code"] += 1
-            figures.codes.update({error.code for error in errors})
-        else:
-            figures.outcomes["right answer"] += 1
+    with until_ended():
+        for number in range(count):
+            try_once(number, model, place, right, figures)
     return figures
+
+
+def try_once(number: int, model: Path, place: Path, right: Answers, figures: Figures) -> None:
+    """One trial."""
+    shutil.rmtree(place)
+    copied(model, place)
+    random = Random(f"{figures.seed}/{number}")
+    how = damage(place, random)
+    try:
+        found = answers_of(str(place), goes_on=random.random() < 0.5)
+    except Exception as error:
+        figures.outcomes["uncaught"] += 1
+        figures.wrong.append(f"{number} {how}: {error!r}")
+        return
+    differing, errors = judged(found, right)
+    if differing:
+        figures.outcomes["silent difference"] += 1
+        figures.wrong.append(f"{number} {how}: {', '.join(differing)}")
+    elif errors:
+        figures.outcomes["error with a code"] += 1
+        figures.codes.update({error.code for error in errors})
+    else:
+        figures.outcomes["right answer"] += 1
 
 
 def main() -> int:

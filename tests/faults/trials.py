@@ -43,6 +43,7 @@ from tests.faults.shop import (
     forget_process,
     whole,
 )
+from tests.interruption import until_ended
 
 from ebbtide.errors import EbbtideError
 from ebbtide.sinks.memory import Memory
@@ -309,22 +310,23 @@ def run(count: int, seed: int, directory: str, first: int = 0) -> Figures:
     assert known[None].by_step[-1].keys() == set(VIEWS)
     figures = Figures(seed)
     number = first
-    while figures.faults.total() < count:
-        trial = Trial(place / "trial", Random(f"{seed}/{number}"), known)
-        try:
-            if number % SHARE_OF_READERS:
-                trial.run()
-            else:
-                trial.run_beside_a_reader()
-        except Exception:
-            last = traceback.format_exc(limit=-4)
-            figures.wrong.append(f"run {number}: {trial.happened}: {last}")
-            forget_process()
-        for what in trial.happened:
-            kind, _, operation = what.partition(" at ")
-            figures.faults[kind] += 1
-            figures.operations[operation.partition(" of ")[0]] += 1
-        figures.codes += trial.codes
-        figures.runs += 1
-        number += 1
+    with until_ended():
+        while figures.faults.total() < count:
+            trial = Trial(place / "trial", Random(f"{seed}/{number}"), known)
+            try:
+                if number % SHARE_OF_READERS:
+                    trial.run()
+                else:
+                    trial.run_beside_a_reader()
+            except Exception:
+                last = traceback.format_exc(limit=-4)
+                figures.wrong.append(f"run {number}: {trial.happened}: {last}")
+                forget_process()
+            for what in trial.happened:
+                kind, _, operation = what.partition(" at ")
+                figures.faults[kind] += 1
+                figures.operations[operation.partition(" of ")[0]] += 1
+            figures.codes += trial.codes
+            figures.runs += 1
+            number += 1
     return figures

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ import pytest
 from tests.metro.meaning import MEANINGS, Received
 
 from docs import ROOT, blocks
-from ebbtide import Engine, col, fn, source
+from ebbtide import Engine
 from ebbtide.algebra.relation import Relation
-from ebbtide.builder import Term
 from ebbtide.core.change import fact
 from ebbtide.core.time import MINUTE, SECOND
-from ebbtide.metro import rules, story
+from ebbtide.engine.query import Query
+from ebbtide.metro import rules, story, verbs
 from ebbtide.metro.day import BEGIN, NEIGHBOURS, Day, day
 from ebbtide.reference import evaluate
 
@@ -55,10 +55,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def plan_of(sql: str) -> Relation:
+def query_of(sql: str) -> Query:
     engine = Engine("nowhere", transport="local")
     engine.execute(rules.declarations())
-    return engine.query(sql).bound.plan
+    return engine.query(sql)
+
+
+def plan_of(sql: str) -> Relation:
+    return query_of(sql).bound.plan
 
 
 def test_every_rule_has_a_meaning() -> None:
@@ -93,51 +97,27 @@ def test_a_late_row_and_a_burst_are_among_them(station: story.Station) -> None:
     assert any(delay > MINUTE for delay in delays)
 
 
-def test_rules_can_be_built_in_python() -> None:
-    """The same plans from verbs."""
-    fires, beside = source("fire_starts", alias="f"), source("neighbours", alias="n")
-    joined = fires.join(beside, on=col("n.area") == col("f.area"))
-    threatened = joined.select("f.fire", col("n.beside").named("area"), "f.at")
-    by_name = {rule.name: rule.sql for rule in rules.RULES}
-    assert plan_of(threatened.sql) == plan_of(by_name["threatened"])
-    hot = source("temperature", alias="t").join(
-        source("sensors", alias="s"), on=col("s.sid") == col("t.sid")
-    )
-    built = hot.select("s.area", col("t.value").named("degrees"), "t.at")
-    assert plan_of(built.sql) == plan_of(by_name["temperatures"])
-    grid = Term("CEIL(at TO 20 SECONDS)")
-    means = source("airflow").group("sid", grid, speed=fn.avg(col("value")))
-    assert plan_of(means.sql) == plan_of(by_name["airflows"].replace(" AS at,", ","))
+@pytest.mark.parametrize("rule", rules.RULES, ids=NAMES)
+def test_the_verbs_of_python_say_the_same(rule: rules.StationRule) -> None:
+    assert plan_of(verbs.RULES[rule.name].sql) == plan_of(rule.sql)
 
 
-def test_frames_can_be_built_in_python() -> None:
-    """From an event to an event: a frame has the columns of its ends, under names of its own."""
-    fires = source("fire_starts").select("fire", col("at").named("began")).alias("f")
-    ends = source("fire_ends").select("fire", col("at").named("ended")).alias("e")
-    lasts = (col("e.ended") >= col("f.began") + timedelta(minutes=1)) & (
-        col("e.ended") <= col("f.began") + timedelta(hours=1)
-    )
-    smoke = source("smoke", alias="k")
-    during = (col("k.at") >= col("f.began")) & (col("k.at") <= col("e.ended"))
-    frames = (
-        fires.join(ends, on=(col("e.fire") == col("f.fire")) & lasts)
-        .join(smoke, on=during)
-        .group("f.fire", "f.began", "e.ended", "k.sid", most=fn.max(col("k.value")))
-    )
-    told = day(3, EVERY, LENGTH)
-    names = ("smoke", "fire_starts", "fire_ends")
-    inputs = {name: tuple(map(fact, told.rows(name))) for name in names}
-    areas = {sensor.number: sensor.area for sensor in told.sensors}
-    found = (change.row for change in evaluate(plan_of(frames.sql), inputs))
-    rows = [(fire, areas[sid], began, end, most) for fire, began, end, sid, most in found]
-    assert counted(rows) == counted(MEANINGS["worst_smoke"](told, []))
+@pytest.mark.parametrize("stream", rules.DERIVED)
+def test_the_verbs_of_python_feed_streams_that_read_themselves(stream: str) -> None:
+    built = [plan_of(rows.sql) for rows in verbs.DERIVED[stream]]
+    assert built == [plan_of(sql) for sql in rules.DERIVED[stream][1]]
 
 
-def test_a_rule_of_a_stream_that_reads_itself_can_be_built_in_python() -> None:
-    start = source("fire_starts").select(
-        "fire", (col("at") - timedelta(seconds=10)).named("begins"), col("at").named("ends")
-    )
-    assert plan_of(start.sql) == plan_of(rules.DERIVED["looks"][1][0])
+def test_the_station_can_be_declared_by_the_verbs_of_python() -> None:
+    engine = Engine("nowhere", transport="local")
+    fed = [f"INSERT INTO {name}" for name in rules.DERIVED]
+    declared = rules.declarations().split(";\n")
+    engine.execute(";".join(text for text in declared if not text.startswith(tuple(fed))))
+    for stream, queries in verbs.DERIVED.items():
+        for rows in queries:
+            engine.execute(rows.insert_into(stream))
+    found = engine.query(verbs.RULES["smoke_around_fires"].final())
+    assert found.bound == query_of(rules.RULES[NAMES.index("smoke_around_fires")].final).bound
 
 
 def test_the_hour_is_the_same_for_the_same_seed() -> None:

@@ -104,7 +104,7 @@ def test_a_deleted_fact_is_in_no_window() -> None:
 def test_a_window_stands_on_a_time_and_on_facts() -> None:
     with pytest.raises(BindError, match="stands on a TIMESTAMP"):
         Window(S, Range(5), on="k")
-    with pytest.raises(BindError, match="more than nothing"):
+    with pytest.raises(BindError, match="greater than zero"):
         Range(0)
     with pytest.raises(TemporalError, match="changes with time already"):
         kind(Window(relation("t", at="TIMESTAMP"), Range(5), on="at"))
@@ -134,5 +134,5 @@ def test_sessions_that_touch_are_one_and_partitions_have_their_own() -> None:
 
 
 def test_a_session_needs_a_gap() -> None:
-    with pytest.raises(BindError, match="SESSION needs more than nothing"):
+    with pytest.raises(BindError, match="SESSION must be greater than zero"):
         Sessions(0)

@@ -273,6 +273,32 @@ def test_a_file_that_goes_before_its_step_is_missed(spark: SparkSession, tmp_pat
     engine.stop()
 
 
+def test_old_files_are_read_and_files_that_are_done_with_may_be_cleaned_up(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A copy that keeps its times may be older than all that was seen, by months."""
+    rows, sources = [(1, 1_000_000)], (("plain", ""), ("swept", "OPTIONS (cleanSource 'delete')"))
+    counts = {}
+    for name, options in sources:
+        engine = Engine(tmp_path / f"state of {name}", spark=spark, shards=1)
+        engine.execute(f"""
+            CREATE STREAM s (a BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 4 SECONDS)
+              FROM FILES '{tmp_path}/{name}' FORMAT json {options};""")
+        query = engine.query("SELECT COUNT(*) AS n FROM s [RANGE 1 HOUR]", f"files_{name}")
+        put(tmp_path / name, 0, as_json(["a", "at"], rows))
+        run = query.start()
+        run.process_all_available()
+        for number in (-10_000_000, 1, 2):
+            put(tmp_path / name, number, as_json(["a", "at"], rows))
+            run.process_all_available()
+        counts[name] = [row.n for row in query.snapshot().collect()]
+        engine.stop()
+        assert [row.n for row in query.snapshot().collect()] == [4]
+    assert counts == {"plain": [4], "swept": [4]}
+    assert len(list((tmp_path / "plain").iterdir())) == 4
+    assert len(list((tmp_path / "swept").iterdir())) < 4
+
+
 def test_names_of_files_are_taken_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
     names = ["a b", "a%41", "a#b", "ä:x", "a+b", "a=b"]
     directory = tmp_path / "s%20 s"

@@ -102,10 +102,12 @@ def call_can_fail(call: AggregateCall) -> bool:
 
 
 def result_can_fail(call: AggregateCall) -> bool:
-    """Whether a sum or a mean may not fit its type.
+    """Whether a sum or a mean may not fit its type, or a subquery that is a value has several rows.
 
-    One of INTs or less needs more than 2**32 rows for that, which no group has.
+    A sum of INTs or less needs more than 2**32 rows for that, which no group has.
     """
+    if call.name == "SINGLE":
+        return True
     if call.name not in ("SUM", "AVG"):
         return False
     match call.arguments[0].type:

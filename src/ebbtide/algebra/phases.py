@@ -40,8 +40,10 @@ from ebbtide.algebra.expression import (
     Or,
     Ref,
     SnapshotTime,
+    Tried,
     depends_on_now,
 )
+from ebbtide.algebra.failing import can_fail
 from ebbtide.algebra.nullability import nullable
 from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INT, INTERVAL, TIMESTAMP
 from ebbtide.errors import TemporalError
@@ -178,7 +180,14 @@ def _cases(expression: Case) -> list[Phase]:
 def _compared(
     comparison: Comparison, first: Expression, second: Expression, op: str
 ) -> list[Phase]:
-    """The phases of ``NOW() op x``, of which ``<`` turns at ``first`` and ``<=`` at ``second``."""
+    """The phases of ``NOW() op x``, of which ``<`` turns at ``first`` and ``<=`` at ``second``.
+
+    Where the time that NOW() is compared with is an error, so is the comparison, at all instants.
+    """
+    if can_fail(first) or can_fail(second):
+        absent = _unknown_or_error(first, UNKNOWN if op != "<=>" else FALSE)
+        known = _compared(comparison, Tried(first), Tried(second), op)
+        return [*(phase for phase in known if not phase.guards), absent]
     match op:
         case "<" | ">=":
             turn = first
@@ -204,6 +213,13 @@ def _unknown(turn: Expression, value: Expression) -> list[Phase]:
     needed = _needed(turn)
     absent = IsNull(needed[0] if needed is not None and len(needed) == 1 else turn)
     return [Phase((value,), (), (), (absent,))]
+
+
+def _unknown_or_error(turn: Expression, value: Expression) -> Phase:
+    """What is where a threshold is NULL or fails: an error in the latter case."""
+    fails = Comparison("=", turn, turn)
+    found = fails if value == UNKNOWN else And(IsNull(fails), value)
+    return Phase((found,), (), (), (IsNull(Tried(turn)),))
 
 
 def _needed(expression: Expression) -> tuple[Ref, ...] | None:

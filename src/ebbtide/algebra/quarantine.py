@@ -10,7 +10,8 @@ that is NULL does not: beside a term that fails it is an error.  A term over sev
 join is what its rows meet by; NULL meets nothing there, and decides like FALSE.  The sides of an
 equality by which an inner join joins, and of the comparisons by which an ASOF JOIN does, are
 computed of the rows of its inputs, each like a projection, so that a row without such a value is
-left out once and not with every partner.
+left out once and not with every partner.  What else an ASOF JOIN asks of a pair counts as far as
+its nearest partner: a row is left out where the first pair that is TRUE or fails does fail.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ ERRORS = Schema(
 """Whose expressions failed, the first of them in the text, on which row, and how."""
 
 
-SUMS = ("SUM", "AVG")
-"""The aggregates that fail where their value does not fit; what others refuse fails the step."""
+MAY_HAVE_NO_VALUE = ("SUM", "AVG", "SINGLE")
+"""The aggregates that are errors where their value does not fit, or of a subquery with several
+rows; what others refuse fails the step."""
 
 SHOWN_ERRORS = Schema(
     (*ERRORS.columns, Column("valid_from", TIMESTAMP), Column("valid_to", TIMESTAMP))

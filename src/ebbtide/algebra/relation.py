@@ -46,15 +46,19 @@ Relation.family = Relation
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An expression and the name of the column that it makes."""
+    """An expression and the name of the column that it makes.
+
+    ``table`` is for plans that stand for another one, and have to name its columns as it does.
+    """
 
     name: str
     expression: Expression
+    table: str | None = None
 
     @property
     def column(self) -> Column:
         """The column that the expression makes."""
-        return Column(self.name, self.expression.type, nullable(self.expression))
+        return Column(self.name, self.expression.type, nullable(self.expression), self.table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -382,7 +382,7 @@ def _check_time(schema: Schema, on: str) -> None:
 
 def _positive(name: str, amount: int) -> None:
     if amount <= 0:
-        raise BindError("bad-window", f"{name} needs more than nothing, not {amount}")
+        raise BindError("bad-window", f"{name} must be greater than zero, not {amount}")
 
 
 def _within(name: str, offset: int, grid: int) -> None:

@@ -24,6 +24,10 @@ ITEMS = 100
 PARTNERS = 90
 """At the selectivity of 1, by the paper's count of pairs in a window of 90,000 rows."""
 
+HALF_AN_HOUR = 1800
+STEP_MS = 200
+FILL_MS = 600_000
+
 STRATEGIES: Mapping[str, Mapping[str, Any]] = {
     "interval": {},
     "input": {"expiry": "input"},
@@ -62,14 +66,37 @@ CHARTS: tuple[Chart, ...] = (
 
 @dataclass(frozen=True)
 class Setting:
-    """How the paper's half hour is compressed: a shorter window, and steps of some length."""
+    """How long the window is, and the steps in which rows come.
+
+    The time of rows is compressed: up to ``window_s`` they come in steps of ``fill_ms``, and only
+    then, when the window is full, in steps of ``step_ms``, which are measured.
+    """
 
     window_s: int = 10
     seconds: int = 20
     step_ms: int = 200
+    fill_ms: int = 200
     seed: int = 1
     shards: int = 1
     transport: str = "local"
+
+    @property
+    def ends(self) -> list[int]:
+        """When steps end, in microseconds of the time of the rows."""
+        full, last = self.window_s * SECOND, self.seconds * SECOND
+        filling = range(0, full, self.fill_ms * MILLISECOND)
+        return [*filling, *range(full, last + 1, self.step_ms * MILLISECOND)]
+
+    @property
+    def filling(self) -> int:
+        """How many steps come before the first that is measured."""
+        return len(self.ends) - (self.seconds - self.window_s) * 1000 // self.step_ms
+
+
+def paper(transport: str, steps: int) -> Setting:
+    """The paper's own window of half an hour, with so many measured steps."""
+    seconds = HALF_AN_HOUR + max(1, steps * STEP_MS // 1000)
+    return Setting(HALF_AN_HOUR, seconds, STEP_MS, FILL_MS, transport=transport)
 
 
 def measured(
@@ -184,27 +211,53 @@ def _run(
         views = {f"v{i}": strategy for i, strategy in enumerate(strategies)}
         queries = [engine.query(text, v, **strategies[s]) for v, s in views.items()]
         run = engine.start(*queries, name="nile")
-        for now in range(0, setting.seconds * SECOND + 1, setting.step_ms * MILLISECOND):
+        since = -1
+        for now in setting.ends:
             for stream, rows in fed.items():
-                since = now - setting.step_ms * MILLISECOND
                 engine.feed(stream, [row for row in rows if since < row[2] <= now])
                 # Time passes whether or not rows come.
                 engine.advance(stream, now + 1)
             engine.step()
+            since = now
         for query in queries:
             answer = query.view.snapshot()
             if answer != [(expected(now),)]:
                 raise AssertionError(f"{name} {x:g}: {answer} is not {expected(now)}")
         engine.stop()
-        for view, strategy in views.items():
-            yield _sample(name, x, strategy, run, view, setting)
+        samples = {s: _sample(name, x, s, run, view, setting) for view, s in views.items()}
+        _hold_claims(samples, run, views, setting, fed)
+        yield from samples.values()
+
+
+def _hold_claims(
+    samples: Mapping[str, Sample],
+    run: Run,
+    views: Mapping[str, str],
+    setting: Setting,
+    fed: Mapping[str, Sequence[tuple[int, int, int]]],
+) -> None:
+    """The paper's two claims: at most one message for each row that expires, and with
+    piggybacking at most the negatives that there are without."""
+    last = setting.seconds * SECOND - setting.window_s * SECOND
+    expired = sum(0 < at <= last for rows in fed.values() for _, _, at in rows)
+    for view, strategy in views.items():
+        told = sum(
+            counted.negatives_out
+            for step in run.metrics()[setting.filling :]
+            for operator, counted in step.operators.items()
+            if operator.startswith(f"{view}.") and operator.endswith(".messages")
+        )
+        if told > expired:
+            raise AssertionError(f"{strategy}: {told} messages of {expired} rows that expired")
+    carried, plain = samples.get("piggyback"), samples.get("negative")
+    if carried is not None and plain is not None and carried.negatives > plain.negatives:
+        raise AssertionError(f"{carried.negatives} negatives, and {plain.negatives} without")
 
 
 def _sample(name: str, x: float, strategy: str, run: Run, view: str, setting: Setting) -> Sample:
     """What a view did, once its windows were full."""
-    full = setting.window_s * 1000 // setting.step_ms
     delays, positives, negatives, seconds = Delay(), 0, 0, 0.0
-    for step in run.metrics()[full:]:
+    for step in run.metrics()[setting.filling :]:
         delays = delays.with_more(step.delays.get(view, Delay()))
         positives += sum(source.rows_in for source in step.sources.values())
         for operator, counted in step.operators.items():

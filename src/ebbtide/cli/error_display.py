@@ -30,6 +30,7 @@ _USERS = frozenset(
         "missing-path",
         "not-a-directory",
         "not-a-source",
+        "nothing-came",
         "query-differs",
         "shards-differ",
         "source-renamed",

@@ -57,7 +57,7 @@ def command(
     How fresh and how final answers are, and how much is kept for them; with --verbose, what is
     proved about every operator. With both FILE and -q, FILE declares and -q asks.
 
-    A query that may not run is explained, too, and the reason is told; the exit code is 2 then.
+    A query that may not run is explained too, with the reason; the exit code is then 2.
     """
     if file is None and text is None:
         raise click.UsageError("name a script, or give a query with -q")

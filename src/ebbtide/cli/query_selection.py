@@ -1,8 +1,8 @@
 """Which queries of a script run, and whether anything can come to them.
 
 Law: every query that stands in the script for itself runs, under its place among them (``query0``),
-and so does every view that is a relation and that no query, view or INSERT of the script reads,
-under its own name.  Who names views gets these alone.
+and so does every view that no query, view or INSERT of the script reads, under its own name and
+with what it says of its answer.  Who names views gets these alone.
 """
 
 from __future__ import annotations

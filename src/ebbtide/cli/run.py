@@ -12,7 +12,18 @@ import click
 from ebbtide.cli import scripts
 from ebbtide.cli.error_display import DONE, USERS
 from ebbtide.cli.options import location_option
-from ebbtide.core.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, duration, is_finite
+from ebbtide.core.time import (
+    DAY,
+    HOUR,
+    INF,
+    MILLISECOND,
+    MINUTE,
+    SECOND,
+    Instant,
+    duration,
+    instant,
+    is_finite,
+)
 from ebbtide.core.words import counted
 from ebbtide.errors import EbbtideError
 
@@ -40,6 +51,12 @@ def seconds(text: str) -> float:
 @click.argument("file", type=scripts.SCRIPT)
 @location_option
 @click.option("--until-caught-up", is_flag=True, help="End when all that is there has been read.")
+@click.option(
+    "--finish", is_flag=True, help="Then promise that no more rows come, so that all is final."
+)
+@click.option(
+    "--finish-at", metavar="TIME", help="Then promise that no more rows come before this time."
+)
 @click.option("--for", "for_", metavar="TIME", help="End after so long, such as 30s, 5m or 1h.")
 @click.option(
     "--view", "views", multiple=True, metavar="NAME", help="Run this view alone; may be repeated."
@@ -59,6 +76,8 @@ def command(
     file: str,
     location: str,
     until_caught_up: bool,
+    finish: bool,
+    finish_at: str | None,
     for_: str | None,
     views: tuple[str, ...],
     to: str | None,
@@ -74,13 +93,20 @@ def command(
     It goes on where it stopped before. Without --until-caught-up or --for it runs until Ctrl-C,
     which lets the step at work finish; a second Ctrl-C does not wait.
 
-    A view that is refused is told and left out, and the others run; the exit code is 2 then.
+    With --finish it ends when all that is there has been read, and answers that wait to be final
+    are final: rows that come after all are late. --finish-at does so up to a time.
+
+    A view that is refused is reported and left out, and the others run; the exit code is then 2.
     With --strict nothing runs.
 
     Paths in the script are those of the working directory.
     """
-    if until_caught_up and for_ is not None:
-        raise click.UsageError("--until-caught-up and --for exclude each other")
+    if finish and finish_at is not None:
+        raise click.UsageError("--finish and --finish-at exclude each other")
+    end = _end(finish, finish_at)
+    if for_ is not None and (until_caught_up or end is not None):
+        ends = "--until-caught-up" if end is None else "--finish" if finish else "--finish-at"
+        raise click.UsageError(f"{ends} and --for exclude each other")
     if encoding is not None and to is None:
         raise click.UsageError("--encoding says how changes are written, and --to where")
     limit = None if for_ is None else seconds(for_)
@@ -104,9 +130,19 @@ def command(
             click.echo(text)
         name = program_name(file, queries)
         written = None if to is None else ChangeFiles(to, format_, encoding)
-        code = ScriptRun(engine, queries, name, until_caught_up, limit, beat, written).run()
+        caught_up = until_caught_up or end is not None
+        code = ScriptRun(engine, queries, name, caught_up, limit, beat, written, end).run()
     _results(queries, location)
     return code or (USERS if refused else DONE)
+
+
+def _end(finish: bool, finish_at: str | None) -> Instant | None:
+    """Up to when nothing comes any more, if that is promised."""
+    if finish_at is None:
+        return INF if finish else None
+    from ebbtide.cli.row_formats import zone
+
+    return instant(finish_at, zone())
 
 
 def program_name(file: str, queries: Sequence[Query]) -> str:
@@ -128,6 +164,8 @@ def _results(queries: Sequence[Query], location: str) -> None:
         click.echo(f"\n{query.name}{f' at {moment(now)}' if is_finite(now) else ''}:")
         if len(rows) <= _FEW:
             show(columns_of(query.schema), rows, "table")
+            if not rows and now == INF:
+                click.echo(f"all rows have ended; to see them: ebbtide changes {query.name}")
         else:
             where = "" if location == "ebbtide" else f" --location {location}"
             click.echo(

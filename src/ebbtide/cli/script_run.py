@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ebbtide.cli.display import Display, display
 from ebbtide.cli.error_display import DONE, INTERRUPTED, LOG
 from ebbtide.cli.run_progress import Watch
+from ebbtide.core.time import Instant
 from ebbtide.core.words import counted
 from ebbtide.engine.warming import warming
 from ebbtide.errors import EbbtideError
@@ -65,6 +66,7 @@ class ScriptRun:
         limit: float | None = None,
         heartbeat: str | None = None,
         written: ChangeFiles | None = None,
+        finish_at: Instant | None = None,
     ) -> None:
         self.engine = engine
         self.queries = queries
@@ -73,6 +75,7 @@ class ScriptRun:
         self.limit = limit
         self.heartbeat = heartbeat
         self.written = written
+        self.finish_at = finish_at
         self.ending = threading.Event()
         self.at_once = False
         self.watched: Watch | None = None
@@ -81,6 +84,7 @@ class ScriptRun:
         """Runs until the end that was asked for, and gives the exit code."""
         # What Python's side of Spark logs of an error is told by the error.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        self._check_start()
         with display() as shown:
             try:
                 self._start_spark(shown)
@@ -102,6 +106,13 @@ class ScriptRun:
         self._say_unused()
         interrupted = self.ending.is_set() and (self.until_caught_up or self.limit is not None)
         return INTERRUPTED if interrupted else DONE
+
+    def _check_start(self) -> None:
+        """Refuses before Spark starts what would be refused after it."""
+        from ebbtide.engine.starting import check_start
+
+        sinks = {} if self.written is None else self.written.options(self.queries)
+        check_start(self.engine, self.queries, self.name, heartbeat=self.heartbeat, **sinks)
 
     def _start_spark(self, shown: Display) -> None:
         """Starts Spark, and makes kernels ready meanwhile if the program has never run here."""
@@ -147,7 +158,11 @@ class ScriptRun:
             if not waiting or over or self.ending.is_set():
                 break
             self.ending.wait(_LOOK)
+        finishing = self.finish_at is not None and not self.ending.is_set()
         for watch in watches:
+            if finishing:
+                shown.say("Finishing what waits to be final ...")
+                watch.run.finish(self.finish_at)
             watch.run.stop()
         self._check(watches)
         now = time.monotonic()

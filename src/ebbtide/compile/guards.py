@@ -18,6 +18,7 @@ from ebbtide.algebra.expression import (
     RowText,
     Succeeds,
 )
+from ebbtide.algebra.phases import phases
 from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.relation import Aggregate, Filter, Relation
 from ebbtide.compile.pipe import Pipe
@@ -38,13 +39,25 @@ def guard_of(relation: Relation) -> Succeeds | None:
     return next((check for check in asked if isinstance(check, Succeeds)), None)
 
 
-def guarded_of(relation: Relation) -> Relation:
-    """What comes to an operator that is a guard."""
-    assert isinstance(relation, Filter | Aggregate)
-    return relation.input
+def guarded(guard: Relation) -> Relation:
+    """The rows that a guard does not let pass."""
+    check = guard_of(guard)
+    assert check is not None
+    assert isinstance(guard, Filter | Aggregate)
+    return Filter(guard.input, Not(check))
 
 
-def left_out(pipe: Pipe, check: Succeeds) -> Pipe:
+def left_out(pipe: Pipe, check: Succeeds) -> list[Pipe]:
+    """What a check leaves out in each phase of a row; if NOW() is not in it, there is one."""
+    found = []
+    for phase in phases(check):
+        (asked,) = phase.values
+        if isinstance(asked, Succeeds):
+            found.append(_errors(pipe.cut_to(phase), asked))
+    return found
+
+
+def _errors(pipe: Pipe, check: Succeeds) -> Pipe:
     """The rows behind a pipe on which a check says no, as rows of ``ERRORS``."""
     row = Schema(tuple(ref.column for ref in check.row if isinstance(ref, Ref)))
     refs = {ref.column.identity: ref for operand in check.operands for ref in find(operand, Ref)}

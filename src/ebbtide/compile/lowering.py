@@ -26,6 +26,7 @@ from ebbtide.analysis.expiry import carries_ends, expired_inputs, passes_ends, s
 from ebbtide.analysis.formula.progress import bounds_of
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.keep_rules import LastRows
+from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.verdict import Analysis
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.draft import Draft
@@ -51,7 +52,7 @@ from ebbtide.compile.flow import (
     with_more,
     within,
 )
-from ebbtide.compile.guards import guard_of, guarded_of, left_out
+from ebbtide.compile.guards import guard_of, guarded, left_out
 from ebbtide.compile.kernel_choice import Chosen, by_last_rows, choose, positional
 from ebbtide.compile.passing import Passing, holding, passing_of
 from ebbtide.compile.physical import (
@@ -107,6 +108,8 @@ class _Lowering:
     """What stands for the recursions around a node, whose operators have no number yet."""
     view: str = ""
     expiry: Expiry = BY_INTERVAL
+    general: bool = False
+    """Whether rows lie in the most general structure, whatever their classes allow."""
     guards: dict[Relation, list[Flow]] = field(default_factory=dict)
     """What the guards of the view leave out, by the operators that they are; equal ones are one."""
 
@@ -153,7 +156,9 @@ class _Lowering:
         check = guard_of(relation)
         if check is not None and relation not in self.guards:
             self.guards[relation] = [
-                replace(flow, pipe=left_out(flow.pipe, check)) for flow in below
+                replace(ending(flow, relation), pipe=pipe)
+                for flow in below
+                for pipe in left_out(flow.pipe, check)
             ]
 
     def output(self, view: str, analysis: Analysis) -> None:
@@ -179,9 +184,9 @@ class _Lowering:
             self.view = f"{errors_name(view)}.{number}"
             self.flows(watched, frozenset())
         if self.guards:
-            name, kept_out = errors_name(view), self.guards.items()
-            held, spans = holding(guarded_of(guard) for guard, _ in kept_out)
-            left = [flow for _, flows in kept_out for flow in flows]
+            name = errors_name(view)
+            held, spans = holding(guarded(guard) for guard in self.guards)
+            left = [flow for flows in self.guards.values() for flow in flows]
             self._to_output(name, left, ERRORS, spans=spans)
             self.draft.outputs.append(Output(name, ERRORS, ERRORS, held))
 
@@ -365,6 +370,7 @@ class _Lowering:
             node.begun,
             node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
             node.edge.is_snapshot and isinstance(relation, KeepsKind),
+            structures=() if self.general else structures_of(node, self.expiry),
         )
         expires = any(take.expires for takes in below for take in takes)
         self.draft.operators.append(under_strategy(self.expiry, node, made_of, expires))
@@ -416,10 +422,13 @@ class _Lowering:
         return tuple(sorted(found - {recursion}))
 
 
-def lower(views: Mapping[str, Analysis]) -> Lowered:
-    """The physical plan of a program, by the names of its views."""
+def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
+    """The physical plan of a program, by the names of its views.
+
+    Rows lie as their classes allow, or all in the most ``general`` structure.
+    """
     draft = Draft()
-    lowering = _Lowering(draft)
+    lowering = _Lowering(draft, general=general)
     for name, analysis in views.items():
         lowering.output(name, analysis)
     cyclic = {n for cycle in draft.cycles for n in (cycle.recursion, *cycle.members)}

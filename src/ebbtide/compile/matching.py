@@ -52,7 +52,12 @@ def without_lateness(declaration: Declaration) -> Declaration:
     """What a declaration says besides how late rows may be."""
     promises = tuple(replace(promise, delay_us=0) for promise in declaration.promises)
     return replace(
-        declaration, promises=promises, retain_us=0, late=Late.REVISE, not_beyond_us=None
+        declaration,
+        promises=promises,
+        retain_us=0,
+        late=Late.REVISE,
+        not_beyond_us=None,
+        idle_after_us=None,
     )
 
 

@@ -77,7 +77,7 @@ class Pipe:
         A change is in every phase for a part of its time.
         """
         if isinstance(node, Filter) and node.depends_on_now:
-            return tuple(self._during(phase) for phase in during(node.predicate))
+            return tuple(self.cut_to(phase) for phase in during(node.predicate))
         if isinstance(node, Map) and node.depends_on_now:
             found = phases(*(named.expression for named in node.columns))
             return tuple(self._in_phase(node, phase) for phase in found)
@@ -107,11 +107,11 @@ class Pipe:
         return replace(self, schema=Schema(columns), columns=resolved)
 
     def _in_phase(self, node: Map, phase: Phase) -> Pipe:
-        cut = self._during(phase)
+        cut = self.cut_to(phase)
         columns = tuple(self.resolve(value) for value in phase.values)
         return replace(cut, schema=node.schema, columns=columns)
 
-    def _during(self, phase: Phase) -> Pipe:
+    def cut_to(self, phase: Phase) -> Pipe:
         """The changes of rows in a phase, over the time of the phase."""
         conditions = tuple(self.resolve(condition) for condition in resolved(phase))
         starts = [micros(self.resolve(start)) for start in phase.starts]

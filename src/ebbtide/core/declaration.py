@@ -156,10 +156,14 @@ class TableDeclaration:
 
     @property
     def row_schema(self) -> Schema:
-        """The columns of a row: what arrives, without operation and sequence; keys are there."""
+        """The columns of a row: what arrives, without operation and sequence; keys are there.
+
+        Where changes are summed, no row has an end of its own, for later changes may move it.
+        """
         times = () if self.time is None else (self.time,)
         required = times if self.bag else self.key + times
-        return _rows(self.schema, required, self.op, self.sequence)
+        hidden = self.until if self.summed else None
+        return _rows(self.schema, required, self.op, self.sequence, hidden)
 
     @property
     def static(self) -> bool:
@@ -170,6 +174,12 @@ class TableDeclaration:
     def enveloped(self) -> bool:
         """Whether rows come in Debezium's envelopes, from which operation and time are taken."""
         return self.encoding is Encoding.DEBEZIUM
+
+    @property
+    def summed(self) -> bool:
+        """Whether what arrives are changes, each with its interval, of which the table is the sum;
+        the column of the operation then says how many more or fewer rows there are."""
+        return self.encoding is Encoding.CHANGES
 
     @property
     def ends_first(self) -> bool:

@@ -134,7 +134,7 @@ class Dataflow:
         if isinstance(kernel, InputArchive):
             times = self._archived(kernel.source, times)
         single = not operator.compresses
-        job = Job(operator.name, kernel, times, operator.by_instant, single)
+        job = Job(operator.name, kernel, times, operator.by_instant, single, operator.structures)
         return TaskOperator(number, job, inputs, gone)
 
     def _gone(self, source: int, moment: StepTimes) -> Gone | None:

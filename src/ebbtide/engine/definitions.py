@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from itertools import count
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ebbtide.algebra.expression import Call
 from ebbtide.algebra.printing import sql
@@ -18,7 +19,14 @@ from ebbtide.core.file_name import LONGEST
 from ebbtide.core.tree import find
 from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.script import declared_text
-from ebbtide.errors import BindError, EbbtideError, QueryError, SourceError, TemporalError
+from ebbtide.errors import (
+    BindError,
+    EbbtideError,
+    QueryError,
+    SourceError,
+    Span,
+    TemporalError,
+)
 from ebbtide.sql.binding.insertion import inserted
 from ebbtide.sql.bound import BoundInsert, Declared
 from ebbtide.sql.catalog import Catalog, Entry, FileSource, StreamEntry, TableEntry, near
@@ -124,7 +132,7 @@ class Definitions:
             raise SourceError(
                 "not-fed-by-hand",
                 f'"{entry.name}" gets its rows from elsewhere, not by hand',
-                hint="its progress follows its rows: one with a later time ends what waits",
+                hint="its progress follows its rows; run.finish() promises that no more come",
             )
         return entry.declaration
 
@@ -202,11 +210,32 @@ def _reads(plan: Relation, name: str) -> bool:
     return any(leaf.declaration.name.casefold() == name.casefold() for leaf in find(plan, Stream))
 
 
+def _refuse_secret(name: str, path: str, span: Span) -> None:
+    """Refuses a password in a path, which would be written to the directory of the program.
+
+    The error shows the statement without it, for errors come to logs.
+    """
+    try:
+        secret = urlsplit(path).password
+    except ValueError:
+        return
+    if secret is not None:
+        parts = (span.source[: span.start], span.text, span.source[span.end :])
+        before, here, after = (part.replace(secret, "***") for part in parts)
+        raise QueryError(
+            "secret-in-path",
+            f'the path of "{name}" has a password in it, and statements are stored as they are',
+            hint="give credentials to Spark: spark.hadoop.fs.s3a.secret.key in its configuration",
+            span=Span(before + here + after, len(before), len(before) + len(here)),
+        )
+
+
 def _check_files(statement: Statement, paths: AllowedPaths) -> None:
     if isinstance(statement, CreateStream | CreateTable) and statement.files is not None:
         from ebbtide.spark.sources import check_files
 
         files = statement.files
+        _refuse_secret(statement.name.text, files.path, files.span)
         try:
             paths.check(files.path, f'"{statement.name.text}"')
             source = FileSource(files.path, files.format.text, files.options)

@@ -334,7 +334,7 @@ class Engine:
             )
         moment = instant(at, self.zone)
         if moment == INF:
-            from ebbtide.engine.last_promise import refuse_endless
+            from ebbtide.program.last_promise import refuse_endless
 
             refuse_endless(run.program.lowered for run in self._runs.values() if run.active)
         self.log_of(declaration).append([Advance(moment)])
@@ -484,6 +484,9 @@ class Engine:
             match bound:
                 case Declared():
                     self._check_unread(bound.catalog)
+                    if bound.view is not None:
+                        # One that may not run is refused where it is declared.
+                        self._checked(Query(self, "", statement.span.text, bound.view))
                     return self.definitions.declare(statement, bound)
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)
@@ -556,14 +559,17 @@ class Engine:
         self, text: str, bound: BoundQuery, name: str | None, replace: bool = False
     ) -> Query:
         chosen = self.definitions.name_for_query(name, replace=replace)
-        query = Query(self, chosen, text, bound, replace)
-        check_windows(bound.plan, self.limits.windows)
-        query.analysis  # noqa: B018 - refuses what may not run
+        query = self._checked(Query(self, chosen, text, bound, replace))
         if replace:
             for run in self._runs.values():
                 if chosen in run.program.views:
                     run.stop()
         self.definitions.add_query(query)
+        return query
+
+    def _checked(self, query: Query) -> Query:
+        check_windows(query.bound.plan, self.limits.windows)
+        query.analysis  # noqa: B018 - refuses what may not run
         return query
 
 

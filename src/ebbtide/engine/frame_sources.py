@@ -137,6 +137,6 @@ def _check_static(given: Mapping[str, object]) -> None:
     if said:
         raise BindError(
             "time-needed",
-            f"{said[0]} is of a table that changes, and this one has no time",
+            f"{said[0]} needs a table that changes, and this one has no time",
             hint='add time="..."',
         )

@@ -23,7 +23,7 @@ from ebbtide.core.time import Instant, instant, is_finite
 from ebbtide.engine.arguments import rates_of, typed
 from ebbtide.engine.building import check_built
 from ebbtide.engine.measured import measured_rates
-from ebbtide.errors import QueryError, Span
+from ebbtide.errors import QueryError, Span, TemporalError
 from ebbtide.optimizer import guarded, optimise, written
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
@@ -87,9 +87,20 @@ class Query(SpeltAsInPython):
             return bound.written.span(written(bound.plan, plan, runs.origin(node)))
 
         allowed, watched = bound.allow_unbounded, runs.watched
-        analysis = check(runs.plan, bound.emit, allowed, place, watched, bound.expiry)
+        try:
+            analysis = check(runs.plan, bound.emit, allowed, place, watched, bound.expiry)
+        except TemporalError as error:
+            raise self._of_view(error) from None
         check_built(self.name, analysis)
         return analysis
+
+    def _of_view(self, error: TemporalError) -> TemporalError:
+        """An error about what a view asks for says how to ask for less."""
+        if error.code != "never-final" or self.bound.of_views.emit is not self.bound.emit:
+            return error
+        hint = f"write EMIT CHANGES, or {error.hint}" if error.hint else "write EMIT CHANGES"
+        detail = f"a view that it reads has EMIT {self.bound.emit.value}; {error.detail}"
+        return TemporalError(error.code, error.message, detail=detail, hint=hint, span=error.span)
 
     @property
     def key(self) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 from ebbtide.core.declaration import (
@@ -66,7 +67,16 @@ def script_text(declared: Iterable[str], queries: Iterable[str]) -> str:
 
 def read_script(root: str) -> tuple[Catalog, dict[str, BoundQuery]]:
     """What was declared, and the views by their names."""
-    text = _text(root)
+    catalog, queries = _understood(_text(root))
+    identity = Identity.read(root)
+    if identity is None or len(identity.views) != len(queries):
+        raise _damaged(root, "it does not have the queries of its program")
+    return catalog, dict(zip(identity.views, queries, strict=True))
+
+
+@lru_cache(maxsize=16)
+def _understood(text: str) -> tuple[Catalog, tuple[BoundQuery, ...]]:
+    """What a script declares, and its queries: values, so that each view may ask again."""
     catalog, queries = Catalog(), []
     for statement in parse(text):
         bound = bind(statement, catalog)
@@ -76,10 +86,7 @@ def read_script(root: str) -> tuple[Catalog, dict[str, BoundQuery]]:
             catalog = inserted(bound.target, bound.query, catalog)
         elif isinstance(bound, BoundQuery):
             queries.append(bound)
-    identity = Identity.read(root)
-    if identity is None or len(identity.views) != len(queries):
-        raise _damaged(root, "it does not have the queries of its program")
-    return catalog, dict(zip(identity.views, queries, strict=True))
+    return catalog, tuple(queries)
 
 
 def _text(root: str) -> str:

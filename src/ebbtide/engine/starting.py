@@ -23,10 +23,11 @@ from ebbtide.errors import QueryError, SourceError
 from ebbtide.plan_text.plan_sql import plan_sql
 from ebbtide.program.delivery import Outlet
 from ebbtide.program.run import Program, Run
-from ebbtide.sql.catalog import FileSource, StreamEntry, ViewEntry
+from ebbtide.sql.catalog import FileSource, StreamEntry, TableEntry, ViewEntry
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.journal import Journal
-from ebbtide.store.program import Identity, root_of_program
+from ebbtide.store.lock import Claim
+from ebbtide.store.program import DEFINITION, Identity, root_of_program
 
 if TYPE_CHECKING:
     from ebbtide.engine.engine import Engine
@@ -98,7 +99,7 @@ def started(
         if latest is not None:
             run.catch_up(engine.host, latest)
             run.deliver(engine.host, latest)
-        run.keep_versions = keep_versions
+        run.keep_versions, run.zone = keep_versions, engine.zone
         run.static, run.logs = sources.static, sources.logs
         if sources.streams or beats:
             engine.host.stream(run, sources.streams, trigger or _trigger(every))
@@ -106,6 +107,39 @@ def started(
         run.stop()
         raise
     return run
+
+
+def check_start(
+    engine: Engine,
+    queries: Sequence[Query],
+    name: str,
+    *,
+    sink: Any = None,
+    encoding: str | Mapping[str, str] | None = None,
+    heartbeat: str | int | timedelta | None = None,
+) -> None:
+    """Refuses what ``started`` would refuse, as far as that is known before Spark starts."""
+    lowered = lower({query.name: query.analysis for query in queries})
+    _check_paths(engine, outlets(_sinks(sink, queries), queries, encoding))
+    every, root = _asked(heartbeat), root_of_program(engine.location, name)
+    if not os.path.isdir(root) or any(query.replaces for query in queries):
+        return
+    files = {d.name for d in lowered.declarations if _has_files(engine, d)}
+    streams = [d for d in lowered.declarations if d.name in files and is_stream(d)]
+    logs = [d for d in lowered.declarations if d.name not in files]
+    beats = every is not None or (bool(streams) and _steps_alone(lowered.declarations, bool(logs)))
+    views = {query.name: said_of(engine, query) for query in queries}
+    wanted = Identity.of(views, lowered.declarations, engine.shards or shards_of(root), beats)
+    claim = Claim(root, name)
+    try:
+        claim.check(wanted)
+    finally:
+        claim.release()
+
+
+def _has_files(engine: Engine, declaration: Declaration) -> bool:
+    entry = engine.catalog.find(declaration.name)
+    return not isinstance(entry, StreamEntry | TableEntry) or entry.files is not None
 
 
 def shards_of(root: str) -> int:
@@ -118,13 +152,17 @@ def shards_of(root: str) -> int:
 
 
 def said_of(engine: Engine, query: Query) -> str:
-    """The SQL of a query, with that of the queries that feed the derived streams it reads."""
-    texts = [query.bound.asked]
-    for name in sorted({view.name for view in find(query.bound.plan, View)}):
+    """The SQL of a query, with that of the queries that feed the derived streams it reads, and at
+    last that of the views."""
+    texts, definitions = [query.bound.asked], []
+    read = {view.name: view for view in find(query.bound.plan, View)}
+    for name, view in sorted(read.items()):
         entry = engine.catalog.find(name)
-        rules = entry.rules if isinstance(entry, StreamEntry) else ()
-        texts += [f"INSERT INTO {identifier(name)} {plan_sql(rule)}" for rule in rules]
-    return "; ".join(texts)
+        if isinstance(entry, StreamEntry):
+            texts += [f"INSERT INTO {identifier(name)} {plan_sql(rule)}" for rule in entry.rules]
+        else:
+            definitions.append(f"{DEFINITION}{identifier(name)} AS {plan_sql(view.input)}")
+    return "".join(["; ".join(texts), *definitions])
 
 
 def _sinks(given: Any, queries: Sequence[Query]) -> Mapping[str, Any]:
@@ -213,8 +251,14 @@ def _asked(heartbeat: str | int | timedelta | None) -> Duration | None:
 
 def _beats(every: Duration | None, declarations: Sequence[Declaration], sources: _Sources) -> bool:
     """Whether a heartbeat is needed: asked for, or because steps must come without rows."""
+    alone = _steps_alone(declarations, bool(sources.logs))
+    return every is not None or (bool(sources.streams) and alone)
+
+
+def _steps_alone(declarations: Sequence[Declaration], fed_by_hand: bool) -> bool:
+    """Whether steps have to come without rows of streams."""
     idle = any(d.idle_after_us is not None or arrivals_of(d) for d in declarations)
-    return every is not None or (bool(sources.streams) and (bool(sources.logs) or idle))
+    return fed_by_hand or idle
 
 
 def _trigger(every: Duration | None) -> dict[str, Any]:

@@ -12,14 +12,16 @@ A plan in which nothing can fail is left as it is.
 |---|---|
 | filter, inner join | that no term that cannot fail is FALSE, a guard on the others, then all |
 | equality of an inner join, comparison of an ASOF JOIN | a guard on each side's value, below it |
+| all else that an ASOF JOIN asks | the nearest pair that is TRUE or fails, then a guard on it |
 | projection, UNNEST, top-n, OVER | a guard on what they compute of a row, below them |
+| sums of OVER | a guard on them, above it |
 | aggregate | a guard on its keys; then the groups without a failing row; then a guard on its sums |
 | outer join | as an inner join, beside the rows of kept sides for which no pair is TRUE or fails |
 | semi, anti join | by pairs that are TRUE, or that may be; those that fail are watched beside it |
 
-Left to fail the step: conditions of ASOF JOIN that compare no value of one side with one of the
-other, expressions with NOW() in them, the sums of OVER, what is inside of recursions, and
-aggregates of subqueries that are values of a row and depend on it.
+Left to fail the step: expressions with NOW() in them other than conditions of filters and inner
+joins, what is inside of recursions, aggregates of subqueries that are values of a row and depend on
+it, and of your own.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from ebbtide.algebra.aggregates.bags import SEVERAL_ROWS
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.combination import (
     AntiJoin,
@@ -70,7 +73,7 @@ from ebbtide.algebra.quarantine import (
     operator_word,
     sides_of,
 )
-from ebbtide.algebra.ranking import Over, TopN
+from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameCall, Over, TopN, over_column
 from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import (
     SCALAR,
@@ -168,8 +171,7 @@ def _guarded(relation: Relation) -> Relation:
         case TopN():
             return _over_sound(node, (*node.partition_by, *_keys(node.order_by)))
         case Over():
-            taken = tuple(part for framed in node.calls for part in _taken(framed.call))
-            return _over_sound(node, (*taken, *node.partition_by, *_keys(node.order_by)))
+            return _over(node)
         case Aggregate():
             return _aggregate(node)
         case Join():
@@ -198,8 +200,10 @@ def _over_sound(node: Map | Unnest | TopN | Over, expressions: tuple[Expression,
 def _sound(relation: Relation, node: Relation, expressions: Iterable[Expression]) -> Relation:
     """The rows of a relation on which none of an operator's expressions fails."""
     failing = tuple(expression for expression in expressions if _is_guarded(expression))
-    if not failing:
-        return relation
+    return _guard(relation, node, failing) if failing else relation
+
+
+def _guard(relation: Relation, node: Relation, failing: tuple[Expression, ...]) -> Relation:
     row = tuple(Ref(column) for column in relation.schema)
     return Filter(relation, Succeeds(operator_word(node), failing, row))
 
@@ -210,7 +214,7 @@ def _is_guarded(expression: Expression) -> bool:
 
 def _filter(node: Filter) -> Relation:
     terms = conjuncts(node.predicate)
-    if not any(map(_is_guarded, terms)):
+    if not any(map(can_fail, terms)):
         return node
     first, last = _asked(terms, inputs_of(node))
     return _selected(Filter(node.input, conjunction(first)) if first else node.input, node, last)
@@ -218,7 +222,7 @@ def _filter(node: Filter) -> Relation:
 
 def _join(node: Join) -> Relation:
     terms = conjuncts(node.predicate)
-    if not any(map(_is_guarded, terms)):
+    if not any(map(can_fail, terms)):
         return node
     sides = {term: sides_of(term, node.left.schema, node.right.schema) for term in terms}
     equal = [both for both in sides.values() if both is not None]
@@ -226,19 +230,34 @@ def _join(node: Join) -> Relation:
     right = _sound(node.right, node, (other for _, other in equal))
     joining = tuple(term for term in terms if sides[term] is not None)
     others = tuple(term for term in terms if sides[term] is None)
-    if not any(map(_is_guarded, others)):
+    if not any(map(can_fail, others)):
         return _pairs(left, right, terms)
     first, last = _asked(others, inputs_of(node))
     return _selected(_pairs(left, right, (*joining, *first)), node, last)
 
 
 def _asof(node: AsofJoin) -> Relation:
-    both = [compared(t, node.left.schema, node.right.schema) for t in conjuncts(node.predicate)]
-    sides = [pair for pair in both if pair is not None]
+    """The nearest pair that is TRUE or fails, and a guard on it.
+
+    The sides of comparisons cannot fail any more by then, and a row without a partner has NULL for
+    one of them.
+    """
+    terms = conjuncts(node.predicate)
+    both = {term: compared(term, node.left.schema, node.right.schema) for term in terms}
+    sides = [pair for pair in both.values() if pair is not None]
     left = _sound(node.left, node, (one for one, _ in sides))
     right = _sound(node.right, node, (*(other for _, other in sides), *_keys(node.order_by)))
     same = left is node.left and right is node.right
-    return node if same else replace(node, left=left, right=right)
+    sound = node if same else replace(node, left=left, right=right)
+    if not sides or not any(_is_guarded(term) for term in terms if both[term] is None):
+        return sound
+    inputs = node.left.schema, node.right.schema
+    safe = tuple(t for t in terms if both[t] is not None or not _is_guarded(t))
+    rest = tuple(t for t in safe if not nullable(t) or meets(t, inputs))
+    condition = conjunction(tuple(_settled(t, inputs) for t in terms if t not in rest))
+    near = replace(sound, predicate=conjunction((*rest, _may_hold(condition))))
+    absent: Expression = IsNull(sides[0][1])
+    return _sound(near, node, (Or(absent, condition),))
 
 
 def _asked(
@@ -248,10 +267,10 @@ def _asked(
 
     What comes first never fails, and says no where a term that does not fail is FALSE.
     """
-    safe = tuple(term for term in terms if not _is_guarded(term))
+    safe = tuple(term for term in terms if not can_fail(term))
     unsure = tuple(term for term in safe if nullable(term) and not meets(term, inputs))
     first = tuple(Or(term, IsNull(term)) if term in unsure else term for term in safe)
-    last = tuple(term for term in terms if term in unsure or _is_guarded(term))
+    last = tuple(term for term in terms if term in unsure or can_fail(term))
     return first, tuple(_settled(term, inputs) for term in last)
 
 
@@ -264,11 +283,60 @@ def _settled(term: Expression, inputs: tuple[Schema, ...]) -> Expression:
 def _selected(relation: Relation, node: Relation, terms: tuple[Expression, ...]) -> Relation:
     """The rows for which all terms are TRUE; those on which one fails and none is FALSE are left
     out."""
-    failing = tuple(filter(_is_guarded, terms))
+    failing = tuple(filter(can_fail, terms))
     known = tuple(term for term in terms if term not in failing)
     condition = conjunction(failing)
-    found: Relation = Filter(_sound(relation, node, (condition,)), condition)
+    # A phase of a row that the guard has left nothing of is asked, too, if there is NOW() in it.
+    asked = Tried(condition) if depends_on_now(condition) else condition
+    found: Relation = Filter(_guard(relation, node, (condition,)), asked)
     return Filter(found, conjunction(known)) if known else found
+
+
+def _over(node: Over) -> Relation:
+    """Rows with the values of calls, but for those of which a sum does not fit."""
+    taken = (part for framed in node.calls for part in _taken(framed.call))
+    sound = _over_sound(node, (*taken, *node.partition_by, *_keys(node.order_by)))
+    assert isinstance(sound, Over)
+    if not any(result_can_fail(framed.call) for framed in node.calls if _is_fold(framed.call)):
+        return sound
+    names = {column.name.casefold() for column in node.schema}
+    calls, counts, checks = [], [], []
+    for framed in node.calls:
+        call = framed.call
+        if not _is_fold(call) or not result_can_fail(call):
+            calls.append(framed)
+            continue
+        name = f"rows of {framed.name}"
+        while name.casefold() in names:
+            name = f"{name}_"
+        names.add(name.casefold())
+        tried = FrameCall(framed.name, replace(call, name=f"TRY_{call.name}"))
+        counted = FrameCall(name, replace(call, name="COUNT", distinct=False))
+        missing = And(
+            IsNull(Ref(over_column(tried))),
+            Comparison(">", Ref(over_column(counted)), Literal(0, BIGINT)),
+        )
+        calls.append(tried)
+        counts.append(counted)
+        checks.append(_no_value(call, missing))
+    row = tuple(Ref(column) for column in node.input.schema)
+    found = Filter(
+        replace(sound, calls=(*calls, *counts)),
+        Succeeds(operator_word(node), tuple(checks), row),
+    )
+    shown = node.schema.columns
+    return Map(found, tuple(Named(column.name, Ref(column), column.table) for column in shown))
+
+
+def _is_fold(call: AggregateCall) -> bool:
+    return call.name not in NUMBERINGS and call.name not in NEIGHBOURS
+
+
+def _no_value(call: AggregateCall, missing: Expression) -> Expression:
+    """An error where an aggregate has no value."""
+    if call.name == "SINGLE":
+        return Fails(missing, call_word(call), "more-than-one-row", SEVERAL_ROWS)
+    return Fails(missing, call_word(call), "overflow", f"{call.name} does not fit into {call.type}")
 
 
 def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:
@@ -427,11 +495,13 @@ class _Hidden:
             return NamedCall(named.name, call)
         tried = NamedCall(named.name, replace(call, name=f"TRY_{call.name}"))
         missing: Expression = IsNull(Ref(tried.column))
-        if not (self.keyed and call.filter is None and not nullable(call.arguments[0])):
+        if call.name == "SINGLE":
+            counted = self.add(f"rows of {named.name}", AggregateCall("COUNT", filter=call.filter))
+            missing = Comparison(">", counted, Literal(1, BIGINT))
+        elif not (self.keyed and call.filter is None and not nullable(call.arguments[0])):
             counted = self.add(f"rows of {named.name}", replace(call, name="COUNT", distinct=False))
             missing = And(missing, Comparison(">", counted, Literal(0, BIGINT)))
-        reason = f"{named.call.name} leaves {named.call.type}"
-        self.checks.append(Fails(missing, call_word(named.call), "overflow", reason))
+        self.checks.append(_no_value(named.call, missing))
         return tried
 
 

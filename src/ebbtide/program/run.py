@@ -10,18 +10,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from ebbtide.compile.lowering import Lowered
 from ebbtide.core.attribute_names import SpeltAsInPython
 from ebbtide.core.html import facts_html
 from ebbtide.core.output_name import errors_name, view_of
-from ebbtide.core.time import Duration, Instant, format_instant, is_finite, to_datetime
+from ebbtide.core.time import (
+    INF,
+    Duration,
+    Instant,
+    format_instant,
+    instant,
+    is_finite,
+    to_datetime,
+)
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.dataflow.record import Given
 from ebbtide.dataflow.step import Stepper
 from ebbtide.errors import QueryError, StateError
 from ebbtide.program.delivery import Delivery, Outlet
 from ebbtide.program.host import Host
+from ebbtide.program.last_promise import refuse_endless
 from ebbtide.store.clock import Clock, Readings, follows_clock
 from ebbtide.store.compaction import Keeping, compact, due
 from ebbtide.store.feed_cut import cut_logs
@@ -116,6 +126,7 @@ class Run(SpeltAsInPython):
         self.program = program
         self.keep = keep or {}
         self.keep_versions = 1
+        self.zone = ZoneInfo("UTC")
         self._next_compaction = 0
         self.name = program.name
         self.root = program.root
@@ -202,6 +213,27 @@ class Run(SpeltAsInPython):
     def revise(self) -> None:
         """Asks for a replay of what waits: the next step does it."""
         RevisionRequests(self.root).ask()
+
+    def finish(self, at: str | int | datetime | None = None) -> Manifest:
+        """Promises of every source that no row before ``at`` comes any more, or none at all, in a
+        last step that takes what is there; then the run stops.
+
+        What waits to be final is final up to there.  Rows that come after all are late.
+        """
+        moment = INF if at is None else instant(at, self.zone)
+        if moment == INF:
+            refuse_endless([self.program.lowered])
+        try:
+            return self.promised(moment)
+        finally:
+            self.stop()
+
+    def promised(self, at: Instant) -> Manifest:
+        """A step that takes what was fed, and promises that nothing comes before an instant."""
+        for number, log in self.logs.items():
+            if self.program.lowered.declarations[number].promises:
+                log.append([Advance(at)])
+        return self.step()
 
     def take(self, clock: Instant | None) -> Manifest | None:
         """Takes what was fed, in a step."""

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.quarantine import SUMS, call_word
+from ebbtide.algebra.quarantine import MAY_HAVE_NO_VALUE, call_word
 from ebbtide.algebra.relation import Aggregate
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
@@ -69,15 +69,24 @@ def _group(node: Aggregate, key: Row, members: list[Row], out: LeftOut) -> Multi
     """The row of a group, unless an aggregate has a value that does not fit."""
     values: list[Value] = []
     for call in (named.call for named in node.calls):
-        try:
-            values.append(folded(call, node.input.schema, members))
-        except EvaluationError as error:
-            if call.name not in SUMS:
-                raise
-            keys = Schema(tuple(named.column for named in node.keys))
-            out.add(node, keys, key, error.of(call_word(call)))
+        value = folded_or_error(call, node.input.schema, members)
+        if isinstance(value, EvaluationError):
+            out.add(node, Schema(tuple(named.column for named in node.keys)), key, value)
             return Counter()
+        values.append(value)
     return Counter([(*key, *values)])
+
+
+def folded_or_error(
+    call: AggregateCall, schema: Schema, rows: Iterable[Row]
+) -> Value | EvaluationError:
+    """The value of an aggregate over a bag of rows, or why there is none."""
+    try:
+        return folded(call, schema, rows)
+    except EvaluationError as error:
+        if call.name not in MAY_HAVE_NO_VALUE:
+            raise
+        return error.of(call_word(call))
 
 
 def folded(call: AggregateCall, schema: Schema, rows: Iterable[Row]) -> Value:

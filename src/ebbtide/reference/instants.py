@@ -8,6 +8,7 @@ with NOW(), so that one half of the time line after another can be left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from ebbtide.algebra.expression import (
     Comparison,
@@ -17,13 +18,14 @@ from ebbtide.algebra.expression import (
     SnapshotTime,
     depends_on_now,
 )
-from ebbtide.algebra.relation import Filter, Map, Named
+from ebbtide.algebra.relation import Filter, Map
 from ebbtide.core.interval import Interval
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant, instant, is_finite
 from ebbtide.core.tree import find, rewrite
 from ebbtide.core.types import TIMESTAMP
 from ebbtide.core.values import Row, Value, sort_key
+from ebbtide.errors import EvaluationError
 from ebbtide.reference.scalar import evaluate
 
 FIRST, LAST = instant("0001-01-02 00:00:00"), instant("9999-12-30 00:00:00")
@@ -41,7 +43,7 @@ def at_instant(node: Filter | Map, at: Instant) -> Filter | Map:
     """The operator with an instant in place of NOW()."""
     if isinstance(node, Filter):
         return Filter(node.input, _at(node.predicate, at))
-    columns = (Named(named.name, _at(named.expression, at)) for named in node.columns)
+    columns = (replace(named, expression=_at(named.expression, at)) for named in node.columns)
     return Map(node.input, tuple(columns))
 
 
@@ -80,7 +82,11 @@ def _turns(left: Expression, right: Expression, schema: Schema, row: Row) -> Ite
     def values(t: Instant) -> tuple[Value, Value]:
         return evaluate(_at(left, t), schema, row), evaluate(_at(right, t), schema, row)
 
-    if None in values(FIRST):
+    try:
+        first = values(FIRST)
+    except EvaluationError:
+        return  # what NOW() is compared with fails, at all times alike
+    if None in first:
         return
     for holds in (_less, _at_most):
         found = _first_unlike(lambda t, holds=holds: holds(*values(t)))  # type: ignore[misc]

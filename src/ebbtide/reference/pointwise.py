@@ -25,7 +25,7 @@ from ebbtide.algebra.combination import (
     StrictDifference,
     UnionAll,
 )
-from ebbtide.algebra.expression import Expression, conjuncts
+from ebbtide.algebra.expression import conjuncts
 from ebbtide.algebra.operators import Pointwise
 from ebbtide.algebra.quarantine import compared, inputs_of, sides_of
 from ebbtide.algebra.ranking import Over, TopN
@@ -182,7 +182,8 @@ def _partnered(
 
 
 def _asof(node: AsofJoin, left: Multiset, right: Multiset, out: LeftOut) -> Multiset:
-    """Of an ASOF JOIN the order and the sides of its comparisons may fail on a row."""
+    """Of an ASOF JOIN the order and the sides of its comparisons may fail on a row, and all else
+    that it asks on a pair: the first pair that is TRUE or fails decides."""
     schema = node.left.schema + node.right.schema
     orders = tuple(key.expression for key in node.order_by)
     both = [compared(t, node.left.schema, node.right.schema) for t in conjuncts(node.predicate)]
@@ -192,11 +193,17 @@ def _asof(node: AsofJoin, left: Multiset, right: Multiset, out: LeftOut) -> Mult
     right = sound(node, asked, node.right.schema, right, out)
     in_order = sorted(right, key=place(node.order_by, node.right.schema))
     padding = (None,) * len(node.right.schema) if node.pads else None
+    both_sides = node.left.schema, node.right.schema
     result: Multiset = Counter()
     for row, n in left.items():
-        near = (other for other in in_order if _holds(node.predicate, schema, row + other))
-        partner = next(near, padding)
-        if partner is not None:
+        found = (
+            (other, judged(node.predicate, schema, row + other, both_sides)) for other in in_order
+        )
+        partner, truth = next((pair for pair in found if pair[1] is not False), (padding, False))
+        if isinstance(truth, EvaluationError):
+            assert partner is not None
+            out.add(node, schema, row + partner, truth, n)
+        elif partner is not None:
             result[row + partner] += n
     return result
 
@@ -220,7 +227,3 @@ def _outer(node: OuterJoin, left: Multiset, right: Multiset, out: LeftOut) -> Mu
             if alone(other + row for other in left):
                 result[padding + row] += n
     return result
-
-
-def _holds(predicate: Expression, schema: Schema, row: Row) -> bool:
-    return evaluate(predicate, schema, row) is True

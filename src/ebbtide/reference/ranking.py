@@ -23,7 +23,8 @@ from ebbtide.algebra.ranking import (
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row, Value, normalise
-from ebbtide.reference.aggregation import error_of_calls, folded
+from ebbtide.errors import EvaluationError
+from ebbtide.reference.aggregation import error_of_calls, folded_or_error
 from ebbtide.reference.ordering import by, part, place
 from ebbtide.reference.quarantine import LeftOut, first_error, sound
 from ebbtide.reference.scalar import evaluate
@@ -59,7 +60,11 @@ def framed(node: Over, rows: Multiset, out: LeftOut) -> Multiset:
     for members in _partitions(rows, node.partition_by, node.order_by, schema):
         columns = [_column(node, call.call, members) for call in node.calls]
         for row, *values in zip(members, *columns, strict=True):
-            result[(*row, *(normalise(value) for value in values))] += 1
+            failed = next((value for value in values if isinstance(value, EvaluationError)), None)
+            if failed is None:
+                result[(*row, *(normalise(value) for value in values))] += 1
+            else:
+                out.add(node, schema, row, failed)
     return result
 
 
@@ -95,7 +100,8 @@ def _numbers(ranking: Ranking, rows: list[Row], key: Callable[[Row], Any]) -> li
     return numbers
 
 
-def _column(node: Over, call: AggregateCall, rows: list[Row]) -> list[Value]:
+def _column(node: Over, call: AggregateCall, rows: list[Row]) -> list[Value | EvaluationError]:
+    """The value for every row, or why a sum has none."""
     schema = node.input.schema
     if call.name in NUMBERINGS:
         return list(_numbers(Ranking(call.name), rows, by(node.order_by, schema)))
@@ -103,10 +109,8 @@ def _column(node: Over, call: AggregateCall, rows: list[Row]) -> list[Value]:
         return [_neighbour(call, schema, rows, index) for index in range(len(rows))]
     default = Frame(FrameUnit.RANGE, None, 0 if node.order_by else None)
     frame = node.frame or default
-    return [
-        folded(call, schema, _frame(frame, node.order_by, schema, rows, index))
-        for index in range(len(rows))
-    ]
+    frames = (_frame(frame, node.order_by, schema, rows, index) for index in range(len(rows)))
+    return [folded_or_error(call, schema, members) for members in frames]
 
 
 def _neighbour(call: AggregateCall, schema: Schema, rows: list[Row], index: int) -> Value:

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 
+_ANY_AGE = {"maxFileAge": "36500d"}
+"""Spark passes over a file that is a week older than the newest, as a copy that keeps its times may
+be, and says nothing."""
+
 OWN_OPTIONS = frozenset({"columnNameOfCorruptRecord", "mode"})
 """Options of Spark by which rows would be lost or steps would fail: they are for formats to set."""
 
@@ -53,6 +57,8 @@ def read(
     chosen = {**dict(files.options), **options}
     local, path = is_local(spark, files.path), spark_path(files.path)
     if streaming:
+        if not any(name.casefold() == "maxfileage" for name in chosen):
+            chosen |= _ANY_AGE
         reader = source_session(spark, local).readStream.name(source_name(declaration.name))
         found = reader.format(format_).schema(schema).options(**chosen).load(path)
         return within(spark, found)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.core.time import Duration, Instant
 from ebbtide.dataflow.record import Given
-from ebbtide.errors import EbbtideError, SourceError
+from ebbtide.errors import EbbtideError, SourceError, StateError
 from ebbtide.program.delivery import Outlet
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run, Status
@@ -31,6 +32,7 @@ from ebbtide.spark.session import by_names
 from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.store.clock import Clock, Readings
 from ebbtide.store.journal import Journal
+from ebbtide.store.lock import Claim
 from ebbtide.store.manifest import Manifest
 from ebbtide.store.metrics import metrics_of
 
@@ -75,6 +77,8 @@ class SparkRun(Run):
         if latest is not None:
             checkpoint_copy.restore(self.root, self.name, latest.version)
         known = agreed(self.root, self.name, names)
+        if self.program.beats:
+            self.claim.with_heartbeat(self.program.identity)
         self._in_tasks = frozenset(
             name for name in known.sources if tables[numbers[name]].columns == [FOUND]
         )
@@ -160,6 +164,29 @@ class SparkRun(Run):
             self._listeners.started()
         return super().step(clock)
 
+    def promised(self, at: Instant) -> Manifest:
+        """The last step of a program on streams: no batch of Spark's, which makes none without
+        rows, but one that its checkpoint knows as a batch that had read nothing."""
+        if self.streaming is None:
+            return super().promised(at)
+        self.process_all_available()
+        self.stop()
+        latest = Journal(self.root).latest()
+        if latest is None:
+            raise nothing_came(self.name)
+        self.claim = Claim(self.root, self.name)
+        self.claim.check(self.program.identity)
+        version = latest.version + 1
+        checkpoint_copy.restore(self.root, self.name, latest.version)
+        checkpoint_copy.go_back(self.root, self.name, version, latest.version)
+        given = Given(clock=self.reading(version), follows=self.program.follows)
+        arrived, given = self.fed(self._host, latest, given)
+        sources = enumerate(self.program.lowered.declarations)
+        advances = {number: at for number, source in sources if source.promises}
+        self._listeners = Listeners(self._host.spark, self.name, Ids.of_directory(self.root))
+        self._listeners.started()
+        return self.run_step(self._host, version, arrived, replace(given, advances=advances))
+
     def batch(self, rows: DataFrame, version: int) -> None:
         """The step of one batch of Structured Streaming."""
         with self._stepping:
@@ -227,3 +254,12 @@ class SparkRun(Run):
         finally:
             if not self.active:
                 self.stop()  # the query came to its end: another run may have its directory
+
+
+def nothing_came(name: str) -> StateError:
+    """The error of a program that is to be finished before it has begun."""
+    return StateError(
+        "nothing-came",
+        f'"{name}" has had no row yet, so there is nothing to finish',
+        hint="finish it once files are there",
+    )

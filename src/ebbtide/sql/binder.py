@@ -20,7 +20,9 @@ from ebbtide.algebra.emission import CHANGE_COLUMNS, IS_FINAL, REVISION
 from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Relation
+from ebbtide.core.codec.encoding import AS_EMITTED, OutputForm
 from ebbtide.core.declaration import StreamDeclaration
+from ebbtide.core.expiry import BY_INTERVAL, Expiry
 from ebbtide.errors import BindError, EbbtideError, InternalError, TemporalError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context, context_for
@@ -29,6 +31,7 @@ from ebbtide.sql.binding.insertion import columns_into, target_of
 from ebbtide.sql.binding.instants import check_now
 from ebbtide.sql.binding.places import check, kind_of
 from ebbtide.sql.binding.queries import query as query_plan
+from ebbtide.sql.binding.view_answers import answer_of_views, completed
 from ebbtide.sql.bound import (
     Bound,
     BoundExplain,
@@ -39,6 +42,8 @@ from ebbtide.sql.bound import (
 )
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.syntax import (
+    NOTHING_SAID,
+    AnswerOptions,
     CreateStream,
     CreateTable,
     CreateView,
@@ -67,7 +72,9 @@ def bind(statement: Statement, catalog: Catalog) -> Bound:
         case Show():
             kind_name = statement.kind.value
             return BoundShow(kind_name, catalog.names(kind_name))
-        case CreateStream() | CreateTable() | CreateView() | Drop():
+        case CreateView():
+            return _view(statement, catalog)
+        case CreateStream() | CreateTable() | Drop():
             return Declared(execute(statement, catalog))
         case _:
             assert_never(statement)
@@ -78,7 +85,7 @@ def bind_query(query: Query, catalog: Catalog) -> BoundQuery:
     plan, context = _planned(query.body, catalog, query.span.source)
     with context.at(query.body):
         _check_columns(plan, CHANGE_COLUMNS, "its changes have too")
-    return _bound(query, plan, context)
+    return _bound(query.answer, plan, context, query.output, query.expiry)
 
 
 def execute(statement: Statement, catalog: Catalog) -> Catalog:
@@ -90,8 +97,7 @@ def execute(statement: Statement, catalog: Catalog) -> Catalog:
             case CreateTable():
                 return create_table(statement, catalog)
             case CreateView():
-                plan, _ = _planned(statement.body, catalog, statement.span.source)
-                return create_view(statement, plan, catalog)
+                return _view(statement, catalog).catalog
             case Drop():
                 return drop(statement, catalog)
             case _:
@@ -105,15 +111,37 @@ def _planned(body: exp.Expr, catalog: Catalog, source: str) -> tuple[Relation, C
     return _plan(body, context), context
 
 
-def _bound(query: Query, plan: Relation, context: Context) -> BoundQuery:
-    emit = Emit.CHANGES if query.emit is None else query.emit
+def _view(statement: CreateView, catalog: Catalog) -> Declared:
+    """The catalog with a view; one that says how its answer is given is a query, too."""
+    try:
+        plan, context = _planned(statement.body, catalog, statement.span.source)
+        later = create_view(statement, plan, catalog)
+        if statement.answer == NOTHING_SAID:
+            return Declared(later)
+        with context.at(statement.body):
+            _check_columns(plan, CHANGE_COLUMNS, "its changes have too")
+        return Declared(later, _bound(statement.answer, plan, context))
+    except EbbtideError as error:
+        raise error.with_span(statement.span) from error.__cause__
+
+
+def _bound(
+    said: AnswerOptions,
+    plan: Relation,
+    context: Context,
+    output: OutputForm = AS_EMITTED,
+    expiry: Expiry = BY_INTERVAL,
+) -> BoundQuery:
+    of_views = answer_of_views(plan, context.catalog)
+    answer = completed(said, (of_views,))
+    emit = answer.emit or Emit.CHANGES
     its = kind_of(context.places)
     added = [IS_FINAL] if emit is Emit.CHANGES_WITH_FINALITY else []
     added += [REVISION] if emit.needs_finality else []
     _check_columns(plan, added, f"EMIT {emit.value} adds")
-    on_error = OnError.QUARANTINE if query.on_error is None else query.on_error
-    allowed, output = query.allow_unbounded_state, query.output
-    return BoundQuery(plan, emit, allowed, its, on_error, output, query.expiry, context.written)
+    on_error, allowed = answer.on_error or OnError.QUARANTINE, answer.allow_unbounded_state
+    written = context.written
+    return BoundQuery(plan, emit, allowed, its, on_error, output, expiry, written, of_views)
 
 
 def _check_columns(plan: Relation, added: Iterable[str], whose: str) -> None:
@@ -159,4 +187,4 @@ def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
             span=span,
         )
     plan = columns_into(plan, target, statement, context)
-    return BoundInsert(target, _bound(query, plan, context))
+    return BoundInsert(target, _bound(query.answer, plan, context, query.output, query.expiry))

@@ -24,7 +24,7 @@ from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.plan_text.plan_sql import plan_sql
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.operator_spans import Written
-from ebbtide.sql.syntax import Emit
+from ebbtide.sql.syntax import NOTHING_SAID, AnswerOptions, Emit
 
 __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "Declared"]
 
@@ -33,7 +33,7 @@ __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "D
 class BoundQuery:
     """A query: its plan, what it emits, whether unbounded state is allowed, what becomes of rows on
     which it fails, how its changes are written for sinks that do not say it themselves, how its
-    rows expire, and its places."""
+    rows expire, its places, and how its answer would be given if it did not say so itself."""
 
     plan: Relation
     emit: Emit = Emit.CHANGES
@@ -43,6 +43,7 @@ class BoundQuery:
     output: OutputForm = AS_EMITTED
     expiry: Expiry = BY_INTERVAL
     written: Written = field(default_factory=Written, compare=False, repr=False)
+    of_views: AnswerOptions = NOTHING_SAID
 
     @property
     def schema(self) -> Schema:
@@ -61,9 +62,11 @@ class BoundQuery:
 
     @property
     def _emitted(self) -> str:
-        emit = "" if self.emit is Emit.CHANGES else f" EMIT {self.emit.value}"
+        changes = self.emit is Emit.CHANGES and self.of_views.emit in (None, self.emit)
+        emit = "" if changes else f" EMIT {self.emit.value}"
         allow = " ALLOW UNBOUNDED STATE" if self.allow_unbounded else ""
-        fails = "" if self.on_error is OnError.QUARANTINE else " ON ERROR FAIL"
+        kept = self.on_error is OnError.QUARANTINE and self.of_views.on_error is not OnError.FAIL
+        fails = "" if kept else f" ON ERROR {self.on_error.value}"
         return f"{plan_sql(self.plan)}{emit}{allow}{fails}"
 
 
@@ -94,9 +97,10 @@ class BoundShow:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The catalog after CREATE or DROP."""
+    """The catalog after CREATE or DROP; a view that says how its answer is given, as a query."""
 
     catalog: Catalog
+    view: BoundQuery | None = None
 
 
 Bound: TypeAlias = BoundQuery | BoundInsert | BoundExplain | BoundShow | Declared

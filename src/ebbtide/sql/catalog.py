@@ -24,6 +24,7 @@ from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import find, rewrite
 from ebbtide.errors import BindError
+from ebbtide.sql.syntax import NOTHING_SAID, AnswerOptions
 
 __all__ = ["Catalog", "Entry", "FileSource", "StreamEntry", "TableEntry", "ViewEntry", "near"]
 
@@ -97,10 +98,12 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class ViewEntry:
-    """A view: a plan with a name, and how far back its changes are kept; None is for ever."""
+    """A view: a plan with a name, how far back its changes are kept (None is for ever), and how its
+    answer is given."""
 
     view: View
     keep_us: Duration | None = None
+    answer: AnswerOptions = NOTHING_SAID
 
     @property
     def name(self) -> str:

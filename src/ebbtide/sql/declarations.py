@@ -11,9 +11,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.core.declaration import Late
 from ebbtide.core.time import INF
-from ebbtide.errors import ParseError
 from ebbtide.sql import refusals
-from ebbtide.sql.foreign import ForeignReader
+from ebbtide.sql.answer_options import AnswerOptionsParser
 from ebbtide.sql.literals import double_quoted
 from ebbtide.sql.spans import span_of
 from ebbtide.sql.syntax import (
@@ -32,7 +31,7 @@ from ebbtide.sql.types import data_type
 __all__ = ["DeclarationParser"]
 
 
-class DeclarationParser(ForeignReader):
+class DeclarationParser(AnswerOptionsParser):
     """Reads declarations."""
 
     def declaration(
@@ -45,9 +44,9 @@ class DeclarationParser(ForeignReader):
             columns, progress = self._view_columns()
             keep = self.period("KEEP CHANGES") if self.take("KEEP", "CHANGES") else None
             self.need("AS")
-            body = self.query()
+            body, answer = self.query(), self.answer_options()
             span = self.span(first, self._prev)
-            return CreateView(name, columns, progress, keep, body, replace, missing, span)
+            return CreateView(name, columns, progress, keep, body, answer, replace, missing, span)
         self.foreign_query(first, name.text)
         parts = self._elements()
         self._clauses(parts, _STREAM if kind is EntryKind.STREAM else _TABLE)
@@ -215,11 +214,6 @@ class DeclarationParser(ForeignReader):
         word = self._curr
         text = self.string("an encoding") if word.token_type is TokenType.STRING else None
         return self.name("an encoding") if text is None else Name(text, self.span(word))
-
-    def twice(self, clause: str, first: Token) -> ParseError:
-        return self.fault(
-            "duplicate-clause", f"{clause} stands here a second time", self.span(first, self._prev)
-        )
 
     # --- small readers --------------------------------------------------------------------------
 

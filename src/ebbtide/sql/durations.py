@@ -44,7 +44,7 @@ class DurationReader(Reader):
         if node.us <= 0:
             raise self.fault(
                 "bad-duration",
-                f"{of} needs more than nothing",
+                f"{of} must be greater than zero",
                 self.span(first, self._prev),
             )
         return node
@@ -214,7 +214,7 @@ class DurationReader(Reader):
         """The length of a duration in a text, which is more than nothing."""
         length = self._with_units(text, span)
         if length <= 0:
-            raise self.fault("bad-duration", "a window needs more than nothing", span)
+            raise self.fault("bad-duration", "a window must be longer than zero", span)
         return length
 
     def _with_units(self, text: str, span: Span) -> int:

@@ -106,6 +106,20 @@ ABSENT: dict[str, str] = {
 }
 
 
+_SERIES = ("GENERATE_SERIES", "SEQUENCE")
+_LONGEST_SERIES = 100
+
+
+def _series(arguments: Sequence[str]) -> str | None:
+    """The numbers from one to another, if they stand in the text and are not too many."""
+    if len(arguments) != 2 or not all(text.isdecimal() for text in arguments):
+        return None
+    first, last = map(int, arguments)
+    if not first <= last < first + _LONGEST_SERIES:
+        return None
+    return f"UNNEST(ARRAY({', '.join(map(str, range(first, last + 1)))}))"
+
+
 def length_in(field: str, length: str) -> str | None:
     """What to write for a field of an INTERVAL, which has a length and no fields."""
     if field in _EXACTLY:
@@ -148,6 +162,6 @@ def instead(name: str, arguments: Sequence[str]) -> tuple[str | None, str | None
             text = text.replace(f"{{{place}}}", argument)
         return text, None
     if name in ABSENT:
-        return None, ABSENT[name]
+        return _series(arguments) if name in _SERIES else None, ABSENT[name]
     usual = next((form for (other, _), form in INSTEAD.items() if other == name), None)
     return None if usual is None else (None, f"the form here is {_usual(usual)}")

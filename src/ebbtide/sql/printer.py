@@ -14,6 +14,7 @@ from ebbtide.core.types import ArrayType, StructType, Type
 from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.syntax import (
+    AnswerOptions,
     ColumnDefinition,
     CreateStream,
     CreateTable,
@@ -66,10 +67,15 @@ def sql(node: Statement | exp.Expr) -> str:
 
 
 def _query(query: Query) -> str:
-    emit = f" EMIT {query.emit.value}" if query.emit else ""
-    allow = " ALLOW UNBOUNDED STATE" if query.allow_unbounded_state else ""
-    on_error = f" ON ERROR {query.on_error.value}" if query.on_error else ""
-    return f"{sql(query.body)}{emit}{allow}{on_error}{output_sql(query.output, query.expiry)}"
+    answer, output = _answer(query.answer), output_sql(query.output, query.expiry)
+    return f"{sql(query.body)}{answer}{output}"
+
+
+def _answer(answer: AnswerOptions) -> str:
+    emit = f" EMIT {answer.emit.value}" if answer.emit else ""
+    allow = " ALLOW UNBOUNDED STATE" if answer.allow_unbounded_state else ""
+    on_error = f" ON ERROR {answer.on_error.value}" if answer.on_error else ""
+    return f"{emit}{allow}{on_error}"
 
 
 def _view(view: CreateView) -> str:
@@ -77,7 +83,7 @@ def _view(view: CreateView) -> str:
     listed += [f"PROGRESS FOR {_name(attribute)}" for attribute in view.progress or ()]
     columns = f" ({', '.join(listed)})" if listed else ""
     keep = f" KEEP CHANGES {format_duration(view.keep.us)}" if view.keep else ""
-    return f"{_create(view, 'VIEW')}{columns}{keep} AS {sql(view.body)}"
+    return f"{_create(view, 'VIEW')}{columns}{keep} AS {sql(view.body)}{_answer(view.answer)}"
 
 
 def _declaration(declared: CreateStream | CreateTable) -> str:

@@ -4,6 +4,7 @@ What sqlglot would let pass (a missing condition, a second meaning of LIMIT, cla
 dialects) is refused here, at the word with which it begins.
 """
 
+import re
 from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
@@ -28,6 +29,8 @@ __all__ = ["QueryParser"]
 _NO_ALIAS = ("EMIT", "EVERY", "ALLOW", "MATCH_CONDITION")
 
 _FETCH = ("FIRST", "NEXT", "ROW", "ROWS", "ONLY")
+_ENDS = ("HAVING", "ORDER BY", "LIMIT", "EMIT", "ALLOW", "UNION", "EXCEPT", "INTERSECT")
+_TABLE = re.compile(r"(\w+)\.\w+")
 _WINDOW_KINDS = ("TUMBLING", "HOPPING", "SESSION")
 
 _GROUPINGS = refusals.by_token(refusals.GROUPINGS)
@@ -195,7 +198,6 @@ class QueryParser(SourceParser):
     def _refuse_window(self, first: Token) -> NoReturn:
         """WINDOW TUMBLING (SIZE 1 HOUR), HOPPING (SIZE d, ADVANCE BY s) or SESSION (d)."""
         kind, lengths = self._curr.text.upper(), []
-        span = self.span(first, self._curr)
         while self._curr and self._curr.token_type is not TokenType.R_PAREN:
             if self._curr.token_type is TokenType.NUMBER:
                 lengths.append(f"INTERVAL {self._curr.text} {self._next.text}")
@@ -206,7 +208,27 @@ class QueryParser(SourceParser):
             "HOPPING": f"HOP(at, {(slide or [size])[0]}, {size})",
             "SESSION": f"SESSION(at, {size})",
         }[kind]
-        self.refuse(refusals.WINDOW_BEHIND_SOURCE, span, window=window)
+        last = self._curr or self._prev
+        self._advance()
+        rest, grouped = self._to_clause(()), f"GROUP BY {window}"
+        if rest is not None:
+            again = f"{rest.text}, {window}" if "GROUP BY" in rest.text.upper() else None
+            grouped = again or f"{rest.text} {grouped}"
+        span = self.span(first, last) if rest is None else Span(self.sql, first.start, rest.end)
+        self.refuse(refusals.WINDOW_BEHIND_SOURCE, span, grouped=grouped)
+
+    def _to_clause(self, ends: tuple[str, ...]) -> Span | None:
+        """What stands here up to one of some clauses, or to the end of the query."""
+        first, last, depth = self._curr, None, 0
+        while self._curr:
+            opened = self._curr.token_type is TokenType.L_PAREN
+            closed = self._curr.token_type is TokenType.R_PAREN
+            ended = " ".join(self._curr.text.upper().split()) in (*ends, *_ENDS)
+            if depth == 0 and (closed or ended):
+                break
+            depth, last = depth + opened - closed, self._curr
+            self._advance()
+        return None if last is None else self.span(first, last)
 
     def _refuse_to_end(self, refusal: Refusal) -> NoReturn:
         """Refuses a clause, whole, so that it can be left out."""
@@ -395,11 +417,22 @@ class QueryParser(SourceParser):
     def _check_foreign(self) -> None:
         """Refuses what would be taken for an alias, or for what follows one."""
         if self._next.token_type is TokenType.NUMBER and self.at("WITHIN"):
-            unit = self._tokens[min(self._index + 2, self._tokens_size - 1)]
-            length = f"{self._next.text} {unit.text}"
-            self.refuse(refusals.WITHIN, self.span(self._curr, unit), length=length)
+            self._refuse_within()
         if self._next.token_type is TokenType.L_PAREN and self.at("MATCH_RECOGNIZE"):
             self.refuse(refusals.MATCH_RECOGNIZE)
+
+    def _refuse_within(self) -> NoReturn:
+        """WITHIN 1 HOUR ON ..., behind the right side of a join."""
+        first, right = self._curr, self._prev.text
+        unit = self._tokens[min(self._index + 2, self._tokens_size - 1)]
+        length = f"{self._next.text} {unit.text}"
+        self._advance(3)
+        on = self._to_clause(("WHERE", "GROUP BY", "JOIN", "LEFT", "INNER", "FULL", "RIGHT"))
+        tables = _TABLE.findall(on.text) if on else []
+        left = next((name for name in tables if name.casefold() != right.casefold()), "a")
+        span = self.span(first, unit) if on is None else Span(self.sql, first.start, on.end)
+        told = "ON ..." if on is None else on.text
+        self.refuse(refusals.WITHIN, span, on=told, left=left, right=right, length=length)
 
     def _begins_asof(self) -> bool:
         """Whether ASOF stands before a join here; elsewhere it is a name."""

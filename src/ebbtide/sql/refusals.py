@@ -66,14 +66,17 @@ CLAUSES = {
         "UNNEST(items) AS t (item) has a row for each item; QUALIFY ROW_NUMBER() OVER (PARTITION "
         "BY k ORDER BY x DESC) <= 3 keeps the first of each group",
     ),
-    "PIVOT": _absent(
-        "PIVOT", "list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')"
-    ),
     "UNPIVOT": _absent("UNPIVOT"),
 }
 SPREAD = ("CLUSTER BY", "DISTRIBUTE BY", "SORT BY")
+PIVOT_OF_ALL = _refusal(
+    "unsupported-syntax",
+    "PIVOT is of a query that names its columns",
+    "write (SELECT {columns} FROM {item}) PIVOT",
+    "it groups by the columns that it does not name itself: list these, too",
+)
 REPARTITIONED = _absent("PARTITION BY here", "leave it out")
-AFTER_A_SOURCE = ("PIVOT", "UNPIVOT", "TABLESAMPLE")
+AFTER_A_SOURCE = ("UNPIVOT", "TABLESAMPLE")
 GROUPINGS = {"ALL": _absent("GROUP BY ALL", "list what to group by")}
 JOINS = {"NATURAL": _absent("NATURAL JOIN", "name the columns with USING")}
 _STATEMENTS = """
@@ -111,7 +114,8 @@ SHOWN_AS = {"SOURCES": "STREAMS", "SINKS": "QUERIES", "TOPICS": "STREAMS", "JOBS
 DROP_CASCADE = _absent("{name} in DROP", "leave it out")
 WITHIN = _absent(
     "WITHIN in a join",
-    "bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL {length}",
+    "write {on} AND {right}.at BETWEEN {left}.at - INTERVAL {length} AND {left}.at + INTERVAL "
+    "{length}",
 )
 MATCH_RECOGNIZE = _absent(
     "MATCH_RECOGNIZE", "join the stream with itself, and bound the times of its rows in ON"
@@ -121,7 +125,7 @@ JSON_OTHERWISE = _absent(
     "what is missing or no JSON is NULL; COALESCE(JSON_VALUE(json, '$.a'), 'other') puts another "
     "value in its place",
 )
-WINDOW_BEHIND_SOURCE = _absent("a window behind a source", "group by the window: GROUP BY {window}")
+WINDOW_BEHIND_SOURCE = _absent("a window behind a source", "write {grouped}")
 DISTINCT_ON_AND_QUALIFY = _absent(
     "DISTINCT ON with QUALIFY", "put the query with QUALIFY in a subquery"
 )

@@ -1,6 +1,7 @@
 """What stands in FROM: sources, their windows, and the operators that make streams.
 
-source  ::=  item [ '[' window ']' ] [ FOR SYSTEM_TIME AS OF column ] [ [AS] alias [ (columns) ] ]
+source  ::=  item [ '[' window ']' ] [ FOR SYSTEM_TIME AS OF column ] { PIVOT ( pivot ) }
+             [ [AS] alias [ (columns) ] ]
 item    ::=  name | ( query ) | ( source joins ) | VALUES ... | function ( ... )
           |  TABLE ( function ( ... ) )
           |  [ LATERAL ] UNNEST ( array ) [ WITH ORDINALITY ]
@@ -22,6 +23,7 @@ from ebbtide.algebra.window import WINDOWS, Syntax, Unit
 from ebbtide.errors import ParseError, Span
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.elsewhere import ABSENT, INSTEAD
+from ebbtide.sql.pivot_forms import Pivot, named_columns, pivoted
 from ebbtide.sql.scalars import ScalarParser
 from ebbtide.sql.spans import mark
 from ebbtide.sql.token_reader import located
@@ -82,6 +84,9 @@ class SourceParser(ScalarParser):
             at = self.needed(self._parse_column(), "a time of what it is joined to")
             source = nodes.AsOf(this=source, at=at)
             mark(source, first.start, self._prev.end + 1)
+        while self._next.token_type is TokenType.L_PAREN and self.take("PIVOT"):
+            source = self._pivoted(source, Span(self.sql, first.start, self._prev.end + 1))
+            mark(source, first.start, self._prev.end + 1)
         if self._curr.token_type in _AFTER_A_SOURCE:
             self.refuse(_AFTER_A_SOURCE[self._curr.token_type])
         if not source.args.get("alias") and not isinstance(source, nodes.Joined):
@@ -97,6 +102,54 @@ class SourceParser(ScalarParser):
             for join in self._parse_joins():
                 source.append("joins", join)
         return source
+
+    def _pivoted(self, source: exp.Expr, written: Span) -> exp.Expr:
+        """( aggregate [AS name], ... FOR column IN ( value [AS name], ... ) ), behind PIVOT."""
+        self.need_token(TokenType.L_PAREN, "(")
+        calls = [self._pivot_call()]
+        while self._match(TokenType.COMMA):
+            calls.append(self._pivot_call())
+        self.need("FOR")
+        by = self.needed(self._parse_column(), "a column")
+        if not isinstance(by, exp.Column):
+            raise self.unexpected("a column")
+        self.need("IN")
+        self.need_token(TokenType.L_PAREN, "(")
+        values = [self._pivot_value()]
+        while self._match(TokenType.COMMA):
+            values.append(self._pivot_value())
+        self.need_token(TokenType.R_PAREN, ")")
+        self.need_token(TokenType.R_PAREN, ")")
+        pivot = Pivot(calls, by, values)
+        query = source.this if isinstance(source, exp.Subquery) else source
+        columns = named_columns(query)
+        if columns is None:
+            used, item = ", ".join(sorted(pivot.used)), written.text.rpartition(" ")[0]
+            self.refuse(refusals.PIVOT_OF_ALL, written, columns=used, item=item)
+        return exp.Subquery(this=pivoted(query, columns, pivot))
+
+    def _pivot_call(self) -> tuple[nodes.Call, str | None]:
+        first = self._curr
+        call = self.needed(self._parse_disjunction(), "an aggregate")
+        if not isinstance(call, nodes.Call):
+            raise self.fault("syntax", "PIVOT takes aggregates", self.span(first, self._prev))
+        return call, self._pivot_name()
+
+    def _pivot_value(self) -> tuple[exp.Expr, str]:
+        first = self._curr
+        value = self.needed(self._parse_unary(), "a value")
+        inner = value.this if isinstance(value, exp.Neg) else value
+        if not isinstance(inner, exp.Literal | exp.Boolean):
+            span = self.span(first, self._prev)
+            raise self.fault("syntax", "PIVOT takes values that stand in the text", span)
+        text = inner.name if inner is value else f"-{inner.name}"
+        return value, self._pivot_name() or text
+
+    def _pivot_name(self) -> str | None:
+        named = self._curr and self._curr.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if self._match(TokenType.ALIAS) or (named and not self.at("FOR")):
+            return str(self.identifier("a name").name)
+        return None
 
     def _refuse_as_of(self, item: Span, alias: str) -> NoReturn:
         at = self._curr

@@ -4,12 +4,11 @@ from typing import NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.algebra.quarantine import OnError
 from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.core.expiry import BY_INTERVAL
 from ebbtide.sql import refusals
 from ebbtide.sql.output_options import OutputParser
-from ebbtide.sql.syntax import Drop, Emit, EntryKind, Explain, InsertInto, Query, Show, Statement
+from ebbtide.sql.syntax import Drop, EntryKind, Explain, InsertInto, Query, Show, Statement
 
 __all__ = ["StatementParser"]
 
@@ -85,54 +84,11 @@ class StatementParser(OutputParser):
     def _query(self) -> Query:
         first = self._curr
         body = self.query()
-        emit, allowed, on_error = None, False, None
-        output, expiry = AS_EMITTED, BY_INTERVAL
-        while True:
-            if self.at("EMIT"):
-                emit = self._emit(emit)
-            elif self.at("ALLOW"):
-                allowed = self._allow(allowed)
-            elif self.at("ON"):
-                on_error = self._on_error(on_error)
-            elif self.at_output():
-                output, expiry = self.output(output, expiry)
-            else:
-                span = self.span(first, self._prev)
-                return Query(body, emit, allowed, on_error, output, expiry, span)
-
-    def _emit(self, before: Emit | None) -> Emit:
-        first = self._curr
-        self._advance()
-        # The longest first: the others begin with the same words.
-        for emit in reversed(Emit):
-            closing = emit is Emit.FINAL and self.take("ON", "WINDOW", "CLOSE")
-            if closing or self.take(*emit.value.split()):
-                if before is not None:
-                    raise self.twice("EMIT", first)
-                return emit
-        if self.take("AFTER", "WATERMARK"):
-            span = self.span(first, self._prev)
-            self.refuse(refusals.EMIT_ELSEWHERE, span, name="AFTER WATERMARK")
-        raise self.unexpected("CHANGES or FINAL")
-
-    def _allow(self, before: bool) -> bool:
-        first = self._curr
-        self._advance()
-        self.need("UNBOUNDED", "STATE")
-        if before:
-            raise self.twice("ALLOW UNBOUNDED STATE", first)
-        return True
-
-    def _on_error(self, before: OnError | None) -> OnError:
-        first = self._curr
-        self._advance()
-        self.need("ERROR")
-        for on_error in OnError:
-            if self.take(on_error.value):
-                if before is not None:
-                    raise self.twice("ON ERROR", first)
-                return on_error
-        raise self.unexpected("QUARANTINE or FAIL")
+        answer, output, expiry = self.answer_options(), AS_EMITTED, BY_INTERVAL
+        while self.at_output():
+            output, expiry = self.output(output, expiry)
+            answer = self.answer_options(answer)
+        return Query(body, answer, output, expiry, self.span(first, self._prev))
 
     def _kind(self, plural: bool) -> EntryKind:
         words = {f"{kind.value}S" if plural else kind.value: kind for kind in _DECLARED}

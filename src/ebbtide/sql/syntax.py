@@ -25,6 +25,8 @@ from ebbtide.core.types import Type
 from ebbtide.errors import Span
 
 __all__ = [
+    "NOTHING_SAID",
+    "AnswerOptions",
     "ColumnDefinition",
     "CreateStream",
     "CreateTable",
@@ -104,14 +106,23 @@ class EntryKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """What a query or a view says of how its answer is given; None leaves it open."""
+
+    emit: Emit | None = None
+    allow_unbounded_state: bool = False
+    on_error: OnError | None = None
+
+
+NOTHING_SAID = AnswerOptions()
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """A query, how it is emitted, what fails it, how its changes are written and how its rows
-    expire; None leaves that to the default."""
+    """A query, how its answer is given, how its changes are written and how its rows expire."""
 
     body: exp.Expr
-    emit: Emit | None
-    allow_unbounded_state: bool
-    on_error: OnError | None
+    answer: AnswerOptions
     output: OutputForm
     expiry: Expiry
     span: Span = field(compare=False, repr=False)
@@ -165,14 +176,15 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class CreateView:
-    """CREATE VIEW name (columns, PROGRESS FOR progress) KEEP CHANGES keep AS body; None where
-    nothing is declared."""
+    """CREATE VIEW name (columns, PROGRESS FOR progress) KEEP CHANGES keep AS body answer; None
+    where nothing is declared."""
 
     name: Name
     columns: tuple[Name, ...] | None
     progress: tuple[Name, ...] | None
     keep: Period | None
     body: exp.Expr
+    answer: AnswerOptions
     or_replace: bool
     if_not_exists: bool
     span: Span = field(compare=False, repr=False)

@@ -104,6 +104,12 @@ class Reader(SparkParser):
             return self.fault("syntax", message, self.span(token), hint=f"write {word}")
         return self.fault("syntax", message)
 
+    def twice(self, clause: str, first: Token) -> ParseError:
+        """The error that a clause stands here again; it begins at a token."""
+        return self.fault(
+            "duplicate-clause", f"{clause} stands here a second time", self.span(first, self._prev)
+        )
+
     def _misspelt(self, words: Sequence[str]) -> tuple[Token, str] | None:
         """A token here that looks like one of the words, and the word."""
         for token in (self._curr, self._prev):
@@ -127,8 +133,8 @@ class Reader(SparkParser):
                 "misplaced-emit",
                 f"{span.text.upper()} belongs at the end of a query that is started",
                 span,
-                hint="say it once, after the outermost query; a view has none, what reads it has: "
-                "SELECT * FROM v EMIT FINAL",
+                hint="say it once, after the outermost query, or behind a view of its own: "
+                "CREATE VIEW v AS SELECT ... EMIT FINAL",
             )
         self._retreat(index)
         return None
@@ -236,5 +242,7 @@ class Reader(SparkParser):
             raise self.fault("bad-count", f"{what} needs a whole number of rows")
         self._advance()
         if int(self._prev.text) == 0:
-            raise self.fault("bad-count", f"{what} needs more than nothing", self.span(self._prev))
+            raise self.fault(
+                "bad-count", f"{what} must be greater than zero", self.span(self._prev)
+            )
         return int(self._prev.text)

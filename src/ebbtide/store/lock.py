@@ -90,10 +90,18 @@ class Claim:
             return
         # How state is cut is for its manifest to say: a new cut is there when that is.
         known = known if latest is None else replace(known, shards=latest.shards)
-        if known != wanted:
+        # A heartbeat may come later; it is written down once Spark's checkpoint can take it.
+        older = known != wanted and known == wanted.without_definitions()
+        if not older and known != wanted and replace(known, heartbeat=True) != wanted:
             raise self._difference(known, wanted)
-        if list(known.views) != list(wanted.views):
+        if older or list(known.views) != list(wanted.views):
             # The script that is kept beside it has the views in this order.
+            wanted.write(self.root)
+
+    def with_heartbeat(self, wanted: Identity) -> None:
+        """Writes down that a program has a heartbeat from now on."""
+        known = Identity.read(self.root)
+        if known is not None and not known.heartbeat:
             wanted.write(self.root)
 
     def _difference(self, known: Identity, wanted: Identity) -> StateError:
@@ -104,11 +112,12 @@ class Claim:
                 hint=f"Engine(..., shards={known.shards}), or rescale it: "
                 f"ebbtide rescale {self.name} --shards {wanted.shards}",
             )
-        if known.heartbeat != wanted.heartbeat:
+        if known.heartbeat and not wanted.heartbeat:
             return StateError(
                 "heartbeat-differs",
-                f'"{self.name}" was first started {_with(known.heartbeat)} a heartbeat',
-                hint="start it as before, or give it another name",
+                f'"{self.name}" has been started with a heartbeat, which it keeps',
+                detail="without one its time would stand still while nothing comes",
+                hint='start it with heartbeat="1 second", as ebbtide run --heartbeat 1s',
             )
         views = known.views != wanted.views
         before = known.views if views else known.sources
@@ -119,7 +128,8 @@ class Claim:
             "query-differs",
             f'the state of "{self.name}" belongs to another query',
             detail=f"{changed[0]} was {said}" if said else f"it had {', '.join(before)}",
-            hint="give this query another name, or change the program: engine.evolve(...)",
+            hint="give this query another name, or change the program: ebbtide evolve FILE, or "
+            "engine.evolve(...)",
         )
 
     def sweep(self) -> set[str]:
@@ -203,7 +213,3 @@ def _names(directory: str) -> list[str]:
 
 def _unused(record: StepRecord) -> set[str]:
     return {written.file for written in record.unused if written.file is not None}
-
-
-def _with(heartbeat: bool) -> str:
-    return "with" if heartbeat else "without"

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import replace as replace_fields
 from enum import Enum
 from typing import Any
 
@@ -22,6 +23,9 @@ from ebbtide.store.files import read_sealed, replace, sealed
 
 FORMAT = 4
 FILE = "program.json"
+
+DEFINITION = "; CREATE VIEW "
+"""Where the definition of a view that a query reads begins, behind the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,11 @@ class Identity:
         """The identity of a program that is to run."""
         sources = {declaration.name: described(declaration) for declaration in declarations}
         return Identity(dict(views), sources, shards, beats)
+
+    def without_definitions(self) -> Identity:
+        """The same as older releases wrote it, which left the definitions of views out."""
+        views = {name: text.partition(DEFINITION)[0] for name, text in self.views.items()}
+        return replace_fields(self, views=views)
 
     @property
     def text(self) -> str:

@@ -6,7 +6,7 @@ Law: ``from_json(to_json(record)) == record``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from ebbtide.core.time import INF, NEG_INF, Instant
@@ -149,7 +149,8 @@ class StepRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON has it."""
-        return asdict(self)
+        told: dict[str, Any] = _plain(self)
+        return told
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> StepRecord:
@@ -166,3 +167,14 @@ class StepRecord:
 
 def _written(files: Any) -> tuple[WrittenFile, ...]:
     return tuple(WrittenFile(**file) for file in files)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a record as JSON has it; numbers and texts are shared and not copied."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    return value

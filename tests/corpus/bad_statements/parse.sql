@@ -199,13 +199,17 @@ SELECT ISTREAM(SELECT price FROM bids [NOW]) FROM bids;
 
 -- code: misplaced-emit
 -- span: EMIT FINAL
--- hint: say it once, after the outermost query; a view has none, what reads it has: SELECT * FROM v EMIT FINAL
+-- hint: say it once, after the outermost query, or behind a view of its own: CREATE VIEW v AS SELECT ... EMIT FINAL
 SELECT * FROM (SELECT * FROM bids EMIT FINAL) AS b;
 
 -- code: misplaced-emit
 -- span: EMIT CHANGES
--- hint: say it once, after the outermost query; a view has none, what reads it has: SELECT * FROM v EMIT FINAL
-CREATE VIEW v AS SELECT * FROM bids EMIT CHANGES;
+-- hint: say it once, after the outermost query, or behind a view of its own: CREATE VIEW v AS SELECT ... EMIT FINAL
+CREATE VIEW v AS SELECT * FROM (SELECT * FROM bids EMIT CHANGES) AS b;
+
+-- code: duplicate-clause
+-- span: EMIT CHANGES
+CREATE VIEW v AS SELECT * FROM bids EMIT FINAL EMIT CHANGES;
 
 -- code: duplicate-clause
 -- span: EMIT CHANGES
@@ -334,8 +338,8 @@ SELECT SUM(price) OVER (w ORDER BY price) FROM bids WINDOW w AS (ORDER BY at);
 SELECT SUM(price) OVER w FROM bids WINDOW w AS (ORDER BY at), w AS (ORDER BY price);
 
 -- code: unsupported-syntax
--- span: WINDOW TUMBLING
--- hint: group by the window: GROUP BY TUMBLE(at, INTERVAL 1 HOUR)
+-- span: WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY auction
+-- hint: write GROUP BY auction, TUMBLE(at, INTERVAL 1 HOUR)
 SELECT auction, COUNT(*) FROM bids WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY auction;
 
 -- code: unsupported-syntax
@@ -390,9 +394,17 @@ SELECT * FROM bids TABLESAMPLE (10 PERCENT);
 SELECT * FROM auctions [NOW], LATERAL (SELECT 1);
 
 -- code: unsupported-syntax
--- span: PIVOT
--- hint: list an aggregate for each value: SUM(price) FILTER (WHERE channel = 'web')
+-- span: bids PIVOT
+-- hint: write (SELECT channel, price FROM bids) PIVOT
 SELECT * FROM bids PIVOT (SUM(price) FOR channel IN ('web', 'app'));
+
+-- code: syntax
+-- span: SUM(price) / 2
+SELECT * FROM (SELECT channel, price FROM bids) PIVOT (SUM(price) / 2 FOR channel IN ('web'));
+
+-- code: syntax
+-- span: auction
+SELECT * FROM (SELECT channel, price FROM bids) PIVOT (SUM(price) FOR channel IN (auction));
 
 -- code: unsupported-syntax
 -- span: CLUSTER BY auction
@@ -1043,8 +1055,8 @@ SUBSCRIBE TO bids;
 SET 'a' = 'b';
 
 -- code: unsupported-syntax
--- span: WITHIN 1 HOUR
--- hint: bound the times of both sides in ON: AND b.at BETWEEN a.at AND a.at + INTERVAL 1 HOUR
+-- span: WITHIN 1 HOUR ON a.id = b.auction
+-- hint: write ON a.id = b.auction AND a.at BETWEEN b.at - INTERVAL 1 HOUR AND b.at + INTERVAL 1 HOUR
 SELECT b.price FROM bids AS b JOIN auctions AS a WITHIN 1 HOUR ON a.id = b.auction;
 
 -- code: unsupported-syntax

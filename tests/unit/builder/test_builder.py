@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ebbtide.builder import Built, col, fn, lit, source
+from ebbtide.builder import Built, col, exists, fn, lit, source
 from ebbtide.sql.binder import bind, execute
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.parser import parse
@@ -47,6 +47,49 @@ CASES = {
     "OR NOT (price IS NULL)": BIDS.where(col("auction").is_in(1, 2) | ~col("price").is_null())
     .select("auction")
     .distinct(),
+    "SELECT auction, FLOOR(at TO 1 HOUR) AS hour, COUNT(*) + auction AS n FROM bids "
+    "GROUP BY auction, FLOOR(at TO 1 HOUR), price EMIT FINAL": source("bids")
+    .group(
+        "auction",
+        col("at").floor(timedelta(hours=1)).named("hour"),
+        hidden=("price",),
+        n=fn.count() + col("auction"),
+    )
+    .final(),
+    "SELECT auction, SUM(price) OVER (PARTITION BY auction, at ORDER BY price DESC "
+    "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS two, COUNT(*) OVER () AS n "
+    "FROM bids [RANGE 15 MINUTES]": BIDS.select(
+        "auction",
+        two=fn.sum(col("price")).over(
+            "auction",
+            "at",
+            order=col("price").descending(),
+            frame="ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
+        ),
+        n=fn.count().over(),
+    ),
+    "SELECT b.auction FROM bids AS b WHERE NOT EXISTS (SELECT 1 FROM auctions AS a "
+    "WHERE a.id = b.auction) OR EXISTS (SELECT MAX(a.id) AS id FROM auctions AS a "
+    "HAVING MAX(a.id) > 3) ALLOW UNBOUNDED STATE EMIT CHANGES WITH FINALITY": (
+        source("bids", alias="b")
+        .where(
+            ~exists(source("auctions", alias="a").where(col("a.id") == col("b.auction")))
+            | exists(
+                source("auctions", alias="a")
+                .group(id=fn.max(col("a.id")))
+                .where(fn.max(col("a.id")) > 3)
+            )
+        )
+        .unbounded()
+        .with_finality()
+        .select("b.auction")
+    ),
+    "SELECT * FROM (SELECT auction FROM bids UNION ALL SELECT id FROM auctions) AS part "
+    "WHERE auction > 1 EMIT FINAL": source("bids")
+    .select("auction")
+    .final()
+    .union(source("auctions").select("id").final())
+    .where(col("auction") > 1),
 }
 
 

@@ -47,6 +47,19 @@ def test_named_views_alone(tmp_path: Path) -> None:
         names(text, tmp_path, "nothing")
 
 
+def test_a_view_runs_under_its_name_as_it_says(tmp_path: Path) -> None:
+    text = """
+    CREATE MATERIALIZED VIEW done AS SELECT window_end, COUNT(*) AS n FROM TUMBLE(s, at, 1 MINUTE)
+    GROUP BY window_end EMIT ON WINDOW CLOSE;
+    """
+    queries, _ = chosen(Engine(tmp_path), Script(DECLARED + text, "x.sql"), ())
+    assert {query.name: query.bound.emit.value for query in queries} == {
+        "counts": "CHANGES",
+        "facts": "CHANGES",
+        "done": "FINAL",
+    }
+
+
 def test_what_explain_and_show_say(tmp_path: Path) -> None:
     script = Script(DECLARED + "SHOW VIEWS; EXPLAIN SELECT * FROM counts;", "x.sql")
     _, texts = chosen(Engine(tmp_path), script, ())

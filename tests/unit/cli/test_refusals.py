@@ -190,3 +190,52 @@ def test_a_java_that_is_missing(script: Path, tmp_path: Path) -> None:
     assert examined.returncode == 1
     assert "FAIL  java" in examined.stdout
     assert "-> install a JDK" in examined.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--to", "out", "--encoding", "upsrt"], "unknown-encoding"),
+        (["--to", "out", "--format", "orc"], "unknown-format"),
+        (["--heartbeat", "1500ms"], "bad-heartbeat"),
+        (["--finish-at", "soon"], "bad-instant"),
+    ],
+)
+def test_options_are_refused_before_spark_starts(
+    script: Path,
+    command: Command,
+    options: list[str],
+    code: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ebbtide.cli.script_run.ScriptRun._start_spark", None)
+    answer = command("run", "highway.sql", *options)
+    assert answer.code == 2
+    assert answer.err.startswith(f"error[{code}]: ")
+
+
+def test_the_state_of_another_query_is_found_before_spark_starts(
+    location: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ebbtide.cli.script_run.ScriptRun._start_spark", None)
+    script = Path("highway.sql")
+    script.write_text(script.read_text("utf-8").replace("AVG(speed)", "MAX(speed)"), "utf-8")
+    answer = command("run", "highway.sql")
+    assert answer.code == 2
+    assert answer.err.startswith("error[query-differs]: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--finish", "--finish-at", "2026-01-01"], "--finish and --finish-at exclude each other"),
+        (["--finish", "--for", "1s"], "--finish and --for exclude each other"),
+        (["--until-caught-up", "--for", "1s"], "--until-caught-up and --for exclude each other"),
+    ],
+)
+def test_ends_that_exclude_each_other(
+    script: Path, command: Command, options: list[str], said: str
+) -> None:
+    answer = command("run", "highway.sql", *options)
+    assert answer.code == 2
+    assert said in answer.err

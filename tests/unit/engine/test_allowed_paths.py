@@ -8,7 +8,7 @@ import pytest
 
 from ebbtide import Engine
 from ebbtide.engine.allowed_paths import AllowedPaths
-from ebbtide.errors import SourceError
+from ebbtide.errors import QueryError, SourceError
 from ebbtide.sinks.files import Files
 from ebbtide.sinks.sqlite import Sqlite
 
@@ -164,3 +164,12 @@ def test_a_link_that_came_after_the_declaration(data: Path) -> None:
     with pytest.raises(SourceError) as caught:
         query.start()
     assert caught.value.code == "forbidden-path"
+
+
+def test_a_password_in_a_path_is_refused_and_not_shown(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, transport="local")
+    with pytest.raises(QueryError) as refused:
+        engine.execute("CREATE STREAM s (a INT) FROM FILES 's3a://me:hush@b/in' FORMAT csv")
+    assert refused.value.code == "secret-in-path"
+    assert "hush" not in str(refused.value)
+    assert not any(b"hush" in each.read_bytes() for each in tmp_path.rglob("*") if each.is_file())

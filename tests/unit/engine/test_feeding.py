@@ -113,7 +113,7 @@ def test_an_operation_is_the_usual_one_or_is_given(
 
 GIVEN_APART = 'give it apart: engine.feed("sellers", rows, op="delete")'
 OF_A_FRAME = 'rows are tuples or dictionaries: of a DataFrame df.to_dict("records")'
-BY_ROWS = "its progress follows its rows: one with a later time ends what waits"
+BY_ROWS = "its progress follows its rows; run.finish() promises that no more come"
 
 
 @pytest.mark.parametrize(

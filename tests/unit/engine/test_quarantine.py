@@ -19,6 +19,7 @@ ROWS = [
 ]
 ZERO = "division-by-zero: division by zero"
 BEYOND = "overflow: the result is out of the range of BIGINT"
+SEVERAL = "more-than-one-row: a subquery used as a value has more than one row"
 
 
 @pytest.fixture
@@ -84,12 +85,12 @@ def errors(query: Query) -> list[tuple[Any, ...]]:
         (
             "SELECT k, SUM(v) AS x FROM s [RANGE 1 HOUR] GROUP BY k",
             [(1, 13)],
-            [("aggregate", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("aggregate", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         (
             "SELECT SUM(v) AS x, COUNT(*) AS n FROM s [RANGE 1 HOUR]",
             [],
-            [("aggregate", "SUM(s.v)", "overflow: SUM leaves BIGINT")],
+            [("aggregate", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
         ),
         (
             "SELECT k, COUNT(*) FILTER (WHERE 1 DIV w > 0) AS n FROM s [RANGE 1 HOUR] GROUP BY k",
@@ -122,6 +123,48 @@ def errors(query: Query) -> list[tuple[Any, ...]]:
             "SELECT t, ROW_NUMBER() OVER (ORDER BY 8 DIV w) AS n FROM s [RANGE 1 HOUR]",
             [("2", 1), ("1", 2), (None, 3)],
             [("over", "8 DIV s.w", ZERO)],
+        ),
+        (
+            "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY at ROWS BETWEEN 1 PRECEDING AND "
+            "CURRENT ROW) AS x FROM s [RANGE 1 HOUR]",
+            [(1, 8), (1, 13), (2, 2**62)],
+            [("over", "SUM(s.v)", "overflow: SUM does not fit into BIGINT")],
+        ),
+        # The nearest pair that is TRUE or fails decides.
+        (
+            "SELECT a.t, b.t AS u FROM s [RANGE 1 HOUR] AS a ASOF JOIN s [RANGE 1 HOUR] AS b "
+            "ON a.k = b.k AND a.at >= b.at AND b.v DIV b.w > 0",
+            [("1", "1"), ("2", "2"), (None, None)],
+            [("asofjoin", "b.v DIV b.w", ZERO)],
+        ),
+        # Without a partner nothing is asked.
+        (
+            "SELECT a.t, b.t AS u FROM s [RANGE 1 HOUR] AS a LEFT ASOF JOIN s [RANGE 1 HOUR] AS b "
+            "ON a.k = b.k AND a.at > b.at AND a.w DIV (a.v - 8) = 0",
+            [("1", None), ("x", "1"), ("2", None), (None, "2")],
+            [],
+        ),
+        (
+            "SELECT t, (SELECT k FROM s [RANGE 1 HOUR]) AS x FROM s [RANGE 1 HOUR]",
+            [],
+            [("aggregate", "SINGLE(s_2.k)", SEVERAL)],
+        ),
+        # With NOW() in a condition it fails at the instants at which it is asked.
+        (
+            "SELECT t FROM s [RANGE 1 HOUR] WHERE v DIV w > 0 OR at > NOW() - INTERVAL 1 SECOND",
+            [("1",), ("2",), (None,)],
+            [("filter", "s.v DIV s.w", ZERO)],
+        ),
+        (
+            "SELECT t FROM s [RANGE 1 HOUR] WHERE v DIV w > 0 AND at > NOW() - INTERVAL 1 SECOND",
+            [(None,)],
+            [],
+        ),
+        (
+            "SELECT t FROM s [RANGE 1 HOUR] "
+            "WHERE v < 10 AND at > NOW() - INTERVAL 1 SECOND * (v DIV w)",
+            [("1",)],
+            [("filter", "s.v DIV s.w", ZERO)],
         ),
     ],
 )

@@ -78,10 +78,16 @@ def test_what_data_do_not_allow_is_an_evaluation_error(condition: str, code: str
 
 
 def test_an_error_of_ours_comes_out_as_it_was_raised() -> None:
-    inner = EvaluationError("overflow", "SUM leaves BIGINT", detail="a fact", hint="CAST it")
+    inner = EvaluationError(
+        "overflow", "SUM does not fit into BIGINT", detail="a fact", hint="CAST it"
+    )
     error = translation(in_a_worker(inner, "aggregate-2"), "means")
     assert isinstance(error, EvaluationError)
-    assert (error.code, error.message, error.hint) == ("overflow", "SUM leaves BIGINT", "CAST it")
+    assert (error.code, error.message, error.hint) == (
+        "overflow",
+        "SUM does not fit into BIGINT",
+        "CAST it",
+    )
     assert error.detail == "a fact; in aggregate-2"
     assert translation(in_a_worker(QueryError("bad-count", "no")), "q").detail is None
 

@@ -105,7 +105,7 @@ def spliced(rng: random.Random) -> str:
 
 # Words that may be left out without changing what is said, and signs that change nothing.
 OPTIONAL = {"AS", "INTERVAL", "ASC", "OUTER", "INNER", "ALL", "DISTINCT", "BOTH", "TABLE"}
-OPTIONAL |= {"PRECISION", "VARYING", "LOCAL", "MATERIALIZED"}
+OPTIONAL |= {"PRECISION", "VARYING", "LOCAL", "MATERIALIZED", "LATERAL"}
 OPTIONAL |= {"+", ":", "="}
 
 

@@ -191,11 +191,11 @@ def test_over_wraps_its_call() -> None:
 
 def test_how_a_query_is_emitted() -> None:
     plain = parse_query("SELECT 1")
-    assert (plain.emit, plain.allow_unbounded_state) == (None, False)
+    assert (plain.answer.emit, plain.answer.allow_unbounded_state) == (None, False)
     final = parse_query("SELECT 1 EMIT FINAL ALLOW UNBOUNDED STATE")
-    assert (final.emit, final.allow_unbounded_state) == (Emit.FINAL, True)
+    assert (final.answer.emit, final.answer.allow_unbounded_state) == (Emit.FINAL, True)
     assert parse_query("SELECT 1 ALLOW UNBOUNDED STATE EMIT FINAL") == final
-    assert parse_query("SELECT 1 emit changes").emit is Emit.CHANGES
+    assert parse_query("SELECT 1 emit changes").answer.emit is Emit.CHANGES
 
 
 @pytest.mark.parametrize("word", ["emit", "every", "allow", "slide", "retain", "fixed", "range"])

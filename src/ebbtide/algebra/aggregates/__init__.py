@@ -38,6 +38,7 @@ AGGREGATES: dict[str, Maker] = {
     "BOOL_AND": truth(True, "BOOL_AND"),
     "BOOL_OR": truth(False, "BOOL_OR"),
     "SINGLE": single,
+    "TRY_SINGLE": trying(single),
 }
 
 ALIASES = {

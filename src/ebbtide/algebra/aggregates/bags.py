@@ -121,6 +121,9 @@ def _discrete(values: list[Value], share: Fraction) -> Value:
     return values[max(0, math.ceil(share * len(values)) - 1)]
 
 
+SEVERAL_ROWS = "a subquery used as a value has more than one row"
+
+
 def single(types: Types) -> AggregateFunction:
     """The one value of a bag of at most one row, for scalar subqueries."""
     (argument,) = arity("SINGLE", types, 1)
@@ -129,7 +132,7 @@ def single(types: Types) -> AggregateFunction:
         if len(state) > 1:
             raise EvaluationError(
                 "more-than-one-row",
-                "a subquery used as a value has more than one row",
+                SEVERAL_ROWS,
                 hint="make it an aggregate, or add LIMIT 1",
             )
         return state[0] if state else None

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types, arity, refused
 from ebbtide.core.folds import Fold
@@ -146,7 +147,7 @@ def trying(make: Maker) -> Maker:
     def make_trying(types: Types) -> AggregateFunction:
         function = make(types)
 
-        def result(state: _Moments) -> Value:
+        def result(state: Any) -> Value:
             try:
                 return function.result(state)
             except EvaluationError:
@@ -189,7 +190,9 @@ def _number(state: _Moments, exact: Fraction, type_: Type, name: str) -> Value:
             whole = int(abs(exact) + Fraction(1, 2))
             result = whole if exact >= 0 else -whole
     if not admits(type_, result):
-        raise EvaluationError("overflow", f"{name} leaves {type_}", hint="CAST to a wider type")
+        raise EvaluationError(
+            "overflow", f"{name} does not fit into {type_}", hint="CAST to a wider type"
+        )
     return result
 
 

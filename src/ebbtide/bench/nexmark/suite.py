@@ -7,6 +7,7 @@ is timed are all events into a sink that keeps nothing, in the same steps as all
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
@@ -28,6 +29,7 @@ from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.flink import Flink, flink_in
 from ebbtide.bench.nexmark import queries
 from ebbtide.bench.nexmark.events import Nexmark
+from ebbtide.bench.processor import processor_seconds
 from ebbtide.bench.systems import floor_of
 from ebbtide.core.time import SECOND
 from ebbtide.core.tree import find
@@ -45,6 +47,9 @@ STREAMS = ("person", "auction", "bid")
 FILES, BATCHES, SHARDS = 10, 2, 2
 CHECKED = 50_000
 """So many events are checked: enough for windows to close, and for two steps."""
+
+WARMING = 10
+"""What warms up is so many times smaller than what is timed."""
 
 FASTER = 2.0
 """How many times as fast as Flink the queries are to be, in the geometric mean."""
@@ -90,6 +95,14 @@ class EventFiles:
         return EventFiles(path, tables)
 
 
+@dataclass(frozen=True)
+class Timing:
+    """A run: how long it took, and how long processors worked for it, where that is known."""
+
+    seconds: float
+    processor: float | None
+
+
 def measured(
     spark: SparkSession,
     work: Path,
@@ -99,23 +112,28 @@ def measured(
     flink: Path | None = None,
     numbers: Sequence[int] = queries.NUMBERS,
 ) -> Iterator[Figure]:
-    """The figures of some queries; none is timed before its answer has been found right."""
+    """The figures of some queries; none is timed before its answer has been found right.
+
+    A turn over a tenth of the events warms everything up.
+    """
     small = EventFiles.make(work / "small", min(events, CHECKED), rate=1000, ends=True)
     for number in numbers:
         rows = checked(spark, small, number, work / f"checked{number}")
         say(f"q{number}: {rows} rows are right")
-    field = EventFiles.make(work / "events", events)
-    times: dict[Timed, list[float]] = defaultdict(list)
+    fields = [EventFiles.make(work / "warming", max(events // WARMING, FILES))]
+    fields += [EventFiles.make(work / "events", events)] * repeats
+    times: dict[Timed, list[Timing]] = defaultdict(list)
     with open(work / "flink.log", "w") as log, _beside(flink, log) as peer:
-        if peer is not None:
-            peer.declare(_for_flink(field))
-        for turn in range(repeats + 1):
-            for key, seconds in _turn(spark, field, numbers, work / f"turn{turn}", peer):
+        for turn, field in enumerate(fields):
+            if peer is not None:
+                peer.declare(_for_flink(field))
+            for key, timing in _turn(spark, field, numbers, work / f"turn{turn}", peer):
                 what = key[0] if key[1] == "floor" else f"q{key[0]}"
-                say(f"{turn}: {what} on {key[1]} {seconds:.2f} s")
+                worked = "" if timing.processor is None else f", {timing.processor:.2f} s of work"
+                say(f"{turn}: {what} on {key[1]} {timing.seconds:.2f} s{worked}")
                 if turn:
-                    times[key].append(seconds)
-    yield from _figures(events, numbers, {key: median(found) for key, found in times.items()})
+                    times[key].append(timing)
+    yield from _figures(events, numbers, {key: _median(found) for key, found in times.items()})
 
 
 def checked(spark: SparkSession, field: EventFiles, number: int, root: Path) -> int:
@@ -187,33 +205,56 @@ def _beside(python: Path | None, log: TextIO) -> Any:
 def _for_flink(field: EventFiles) -> list[str]:
     paths = {name: (field.path / "apart" / name).resolve().as_uri() for name in STREAMS}
     paths["side_input"] = (field.path / "side_input").resolve().as_uri()
-    return [statement.format(**paths) for statement in queries.flink_schema()]
+    declared = queries.flink_schema()
+    gone = [f"DROP TABLE IF EXISTS {text.split()[2]}" for text in declared]
+    return [*gone, *(text.format(**paths) for text in declared)]
 
 
 def _turn(
     spark: SparkSession, field: EventFiles, numbers: Sequence[int], work: Path, flink: Flink | None
-) -> Iterator[tuple[Timed, float]]:
-    """Every query once, on one system and then on the other, each warm from the run before.
+) -> Iterator[tuple[Timed, Timing]]:
+    """The floor of each stream, then every query, on one system and right after it on the other.
 
-    Between them the floor of each stream: its files scanned, sent by key, to Python and back.
+    The floor is the stream's files scanned, sent by key, to Python and back.
     """
-    for number in numbers:
-        query = _query(spark, field, number, work / f"q{number}")
-        began = time.perf_counter()
-        _caught_up(query, archive=False, sink="noop")
-        yield (number, "ebbtide"), time.perf_counter() - began
+    timed = partial(_timed, other=None if flink is None else flink.process.pid)
     for name in STREAMS:
         columns = _columns(field.tables[name])
-        key = field.tables[name].schema.names[0]
-        seconds = floor_of(
-            spark, field.path / name, columns, key, FILES // BATCHES, work / f"floor-{name}"
+        floor = partial(
+            floor_of, spark, field.path / name, columns, field.tables[name].schema.names[0]
         )
-        yield (name, "floor"), seconds
-    for number in numbers if flink is not None else ():
-        assert flink is not None
+        yield (name, "floor"), timed(partial(floor, FILES // BATCHES, work / f"floor-{name}"))
+    for number in numbers:
+        query = _query(spark, field, number, work / f"q{number}")
+        yield (number, "ebbtide"), timed(partial(_caught_up, query, archive=False, sink="noop"))
         text = queries.flink(number)
-        if text is not None:
-            yield (number, "flink"), flink.timed(text)
+        if flink is not None and text is not None:
+            before = processor_seconds(flink.process.pid)
+            seconds = flink.timed(text)
+            worked = processor_seconds(flink.process.pid)
+            yield (number, "flink"), Timing(seconds, _difference(worked, before))
+
+
+def _timed(run: Callable[[], Any], other: int | None) -> Timing:
+    """A run in this process and those below it, without another one."""
+    before, began = _worked(other), time.perf_counter()
+    run()
+    seconds = time.perf_counter() - began
+    return Timing(seconds, _difference(_worked(other), before))
+
+
+def _worked(other: int | None) -> float | None:
+    mine = processor_seconds(os.getpid())
+    return mine if other is None else _difference(mine, processor_seconds(other))
+
+
+def _difference(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a - b
+
+
+def _median(timings: Sequence[Timing]) -> Timing:
+    worked = [timing.processor for timing in timings if timing.processor is not None]
+    return Timing(median([t.seconds for t in timings]), median(worked) if worked else None)
 
 
 @cache
@@ -252,24 +293,26 @@ def _caught_up(query: Query, **options: Any) -> None:
         run.stop()
 
 
-def _figures(events: int, numbers: Sequence[int], seconds: dict[Timed, float]) -> Iterator[Figure]:
+def _figures(events: int, numbers: Sequence[int], times: dict[Timed, Timing]) -> Iterator[Figure]:
     ratios = []
     for number in numbers:
-        mine, theirs = seconds[number, "ebbtide"], seconds.get((number, "flink"))
-        title = f"Nexmark q{number}"
-        yield Figure(f"nexmark-q{number}", title, events / mine, "events/s")
-        under = sum(seconds[name, "floor"] for name in read_by(number))
+        mine, theirs = times[number, "ebbtide"], times.get((number, "flink"))
+        name, title = f"nexmark-q{number}", f"Nexmark q{number}"
+        yield Figure(name, title, events / mine.seconds, "events/s")
+        under = sum(times[stream, "floor"].seconds for stream in read_by(number))
         above = f"{title}, against the floor of {' and '.join(read_by(number))}"
-        yield Figure(f"nexmark-q{number}-floor", above, mine / under, "times as long")
-        if theirs is not None:
-            ratios.append(theirs / mine)
-            yield Figure(
-                f"nexmark-q{number}-flink",
-                f"{title}, against Flink",
-                ratios[-1],
-                "times as fast",
-                1.0,
-            )
+        yield Figure(f"{name}-floor", above, mine.seconds / under, "times as long")
+        if mine.processor is not None:
+            yield Figure(f"{name}-work", f"{title}, processors", mine.processor, "s")
+        if theirs is None:
+            continue
+        ratios.append(theirs.seconds / mine.seconds)
+        beside = f"{title}, against Flink"
+        yield Figure(f"{name}-flink-rate", f"{title} on Flink", events / theirs.seconds, "events/s")
+        if theirs.processor is not None:
+            worked = f"{title} on Flink, processors"
+            yield Figure(f"{name}-flink-work", worked, theirs.processor, "s")
+        yield Figure(f"{name}-flink", beside, ratios[-1], "times as fast", 1.0)
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         title = f"Nexmark, geometric mean of {len(ratios)} queries, against Flink"

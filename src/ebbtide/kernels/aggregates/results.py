@@ -247,7 +247,7 @@ def _true_quotient(top: int, bottom: int) -> float:
 def _check(call: Call, fits: Mask) -> None:
     if not fits.all():
         raise EvaluationError(
-            "overflow", f"{call.name} leaves {call.type}", hint="CAST to a wider type"
+            "overflow", f"{call.name} does not fit into {call.type}", hint="CAST to a wider type"
         )
 
 

@@ -86,7 +86,9 @@ def decimals_of(kind: Any, numbers: list[int], absent: Mask, name: str) -> Any:
     """A column of decimals from unscaled numbers."""
     limit = 10**kind.precision
     if any(abs(number) >= limit for number in numbers):
-        raise EvaluationError("overflow", f"{name} leaves {kind}", hint="CAST to a wider type")
+        raise EvaluationError(
+            "overflow", f"{name} does not fit into {kind}", hint="CAST to a wider type"
+        )
     low = np.array([number & (2**64 - 1) for number in numbers], np.uint64)
     high = np.array([(number >> 64) & (2**64 - 1) for number in numbers], np.uint64)
     return decimals(kind, [low, high], absent)

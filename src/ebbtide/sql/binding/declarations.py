@@ -117,7 +117,8 @@ def create_view(statement: CreateView, plan: Relation, catalog: Catalog) -> Cata
     if statement.progress is not None:
         promises = tuple(_time(attribute, plan.schema) or "" for attribute in statement.progress)
     keep_us = None if statement.keep is None else statement.keep.us
-    return _added(ViewEntry(View(name, plan, promises), keep_us), statement, catalog)
+    entry = ViewEntry(View(name, plan, promises), keep_us, statement.answer)
+    return _added(entry, statement, catalog)
 
 
 def drop(statement: Drop, catalog: Catalog) -> Catalog:
@@ -282,7 +283,7 @@ def _check_changing(statement: CreateTable, schema: Schema) -> None:
             stream = f"for events write CREATE STREAM {identifier(statement.name.text)}"
             raise BindError(
                 "time-needed",
-                f"{clause} is of a table that changes, and this one has no TIME",
+                f"{clause} needs a table that changes, and this one has no TIME",
                 hint=f"{stream}; for rows that change by their key, {time}"
                 if clause == "PROGRESS"
                 else time,

@@ -107,7 +107,8 @@ def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalo
         raise BindError(
             "insert-emit",
             f"a stream is fed by all that a query says, not by EMIT {query.emit.value}",
-            hint=f"leave out EMIT {query.emit.value}; whoever reads the stream may ask for it",
+            hint="write EMIT CHANGES in its place, or behind a query that reads such a view; "
+            "whoever reads the stream may ask for more",
         )
     _check_derived(entry)
     read = {view.name.casefold() for view in find(query.plan, View)}
