@@ -57,6 +57,7 @@ _SPANNING: dict[str, Any] = {
     "instead": "",
     "size": str(Size.WINDOW),
     "indexes": {"key": [], "times": [], "row": True, "text": "by row"},
+    "structure": Structure.BY_KEY.value,
     "keep": SPANNING_KEEP,
 }
 """What is held of an answer whose rows may begin after ``now``, and change till then."""
