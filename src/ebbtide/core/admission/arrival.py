@@ -86,7 +86,8 @@ class Unused:
 
 _OURS = {op.value: op for op in Op}
 
-# What others say of facts: Spark's change types, Flink's row kinds, Debezium's letters, signs.
+# What others say of facts: Spark's change types, Flink's row kinds, the letters of Debezium
+# and of other feeds, signs.
 _THEIRS = {
     "+": Op.INSERT,
     "-": Op.DELETE,
@@ -102,6 +103,8 @@ _THEIRS = {
     "r": Op.INSERT,
     "u": Op.REPLACE,
     "d": Op.DELETE,
+    "i": Op.INSERT,
+    "update": Op.REPLACE,
 }
 
 # The same words said of what a table holds: their delete is our end, for the row was there until
