@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.operators import Matching
 from ebbtide.algebra.relation import Filter, Relation, Stream
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
@@ -110,8 +109,10 @@ def explain(
     return explained(analyse(plan, emit, expiry=expiry), rates)
 
 
-def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
-    """What an analysis says."""
+def explained(
+    analysis: Analysis, rates: Rates | None = None, skipped: Sequence[Filter] = ()
+) -> Explanation:
+    """What an analysis says; what is ``skipped`` are rows that some filters keep out of joins."""
     verdict = analysis.verdict
     held = [_store(store, "rows that are not final", Structure.BY_KEY) for store in analysis.held]
     held += _LATER[analysis.beginning]
@@ -119,7 +120,7 @@ def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
         {
             "outlook": {
                 **_outlook(outlook(analysis, rates), rates or {}),
-                "skips": list(_skipped(analysis.root)),
+                "skips": list(map(_condition, skipped)),
             },
             "emit": analysis.emit.value,
             "expiry": {
@@ -159,12 +160,8 @@ def _outlook(found: Outlook, rates: Rates) -> dict[str, Any]:
     }
 
 
-def _skipped(node: Node) -> Iterator[str]:
-    """The conditions that rows must meet to enter a join: others have no partner there."""
-    for below in node.inputs:
-        if isinstance(node.relation, Matching) and isinstance(below.relation, Filter):
-            yield plan_tree(below.relation).splitlines()[0].removeprefix("Filter ")
-        yield from _skipped(below)
+def _condition(filter_: Filter) -> str:
+    return plan_tree(filter_).splitlines()[0].removeprefix("Filter ")
 
 
 def _node(node: Node, expiry: Expiry) -> dict[str, Any]:
