@@ -35,6 +35,7 @@ from ebbtide.core.declaration import Declaration, StreamDeclaration, TableDeclar
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import STRING, NullType
 from ebbtide.kernels.admission.kernel import Admission
+from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.waiting import WaitingRows
 
@@ -120,7 +121,7 @@ class Draft:
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(number),
+                    InputArchive(number, _summarised(declaration)),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
@@ -187,6 +188,10 @@ class Draft:
         keys = tuple(Ref(given.column(name)) for name in names)
         self.edges.append(PlanEdge(FromSource(source), pipe, number, 0, keys, SourceRows.OLD))
         return number
+
+
+def _summarised(declaration: Declaration) -> Summarised | None:
+    return Summarised.of(declaration) if isinstance(declaration, StreamDeclaration) else None
 
 
 def _hashes(column: Column) -> bool:
