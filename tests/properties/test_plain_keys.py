@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -37,7 +38,7 @@ from ebbtide.core.schema import schema
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.admission import kernel as admission
 from ebbtide.kernels.admission.kernel import Admission, split
-from ebbtide.kernels.admission.plain_keys import Plain, plain_keys
+from ebbtide.kernels.admission.plain_keys import Plain, ends_by_itself, plain_keys
 from ebbtide.kernels.kernel import Times
 from ebbtide.spark.entry import arrival_schema
 from ebbtide.spark.types import arrow_type
@@ -66,6 +67,18 @@ def bag(delay: int, retain: int, life: int | None, sequence: bool) -> Declaratio
     return replace(table(delay, retain, life, sequence), key=("id", "v"), until="seen", bag=True)
 
 
+def summed(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A table of changes, in whose column ``seq`` stands how many more or fewer rows there are."""
+    plain = replace(bag(delay, retain, None, False), op="seq", encoding=Encoding.CHANGES)
+    assert plain.row_schema.names == ("id", "at", "v")
+    return plain
+
+
+def temporal(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A table of rows with both their ends, of which none is taken back."""
+    return replace(bag(delay, retain, None, False), encoding=Encoding.TEMPORAL)
+
+
 def committed(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
     """A table that is read from commits of Spark's, in which ends come first."""
     return replace(table(delay, retain, life, sequence), encoding=Encoding.CHANGE_TYPE)
@@ -83,11 +96,21 @@ def history(random: Random, declaration: Declaration, steps: int) -> list[list[A
     usual = [op for op in ops if op in (Op.INSERT, Op.UPSERT)] * 6
     usual += [Op.END] * (Op.END in ops) * 2
     places = iter(range(10**6))
-    return [
+    told = [
         [_arrival(random, random.choice([*ops, *usual]), 3 * step, next(places))
          for _ in range(random.randint(0, 8))]
         for step in range(steps)
     ]  # fmt: skip
+    if isinstance(declaration, TableDeclaration) and declaration.summed:
+        return [[_counted(random, arrival) for arrival in step] for step in told]
+    return told
+
+
+def _counted(random: Random, arrival: Arrival) -> Arrival:
+    """The arrival of a change, with how many more or fewer rows there are."""
+    count = random.choice((1, 1, 2)) * (-1 if arrival.op is Op.END else 1)
+    key, at, seen, _, value = arrival.row
+    return replace(arrival, row=(key % 2, at, seen, count, value))
 
 
 def _arrival(random: Random, op: Op, low: int, place: int) -> Arrival:
@@ -133,7 +156,7 @@ def none_is_plain(declaration: Declaration, operations: Any, stored: int, after:
 
 
 @given(
-    make=st.sampled_from((table, bounded, bag, committed, stream)),
+    make=st.sampled_from((table, bounded, bag, summed, temporal, committed, stream)),
     seed=st.integers(0, 2**32),
     steps=st.integers(1, 6),
     delay=st.integers(0, 4),
@@ -148,6 +171,7 @@ def test_what_is_plain_is_what_the_ledgers_say(
     quick, slow = Kernel(declaration), Kernel(declaration)
     accepted = begin(declaration)
     used: tuple[Change, ...] = ()
+    unused: tuple[Change, ...] = ()
     frontier = first_frontier(declaration)
     for arrivals in history(Random(seed), declaration, steps):
         rows = [a for a in arrivals if refusal(declaration, frontier, a) is None]
@@ -160,6 +184,16 @@ def test_what_is_plain_is_what_the_ledgers_say(
         plain_rows = (Change(c.row[:-TEXTS], c.valid_from, c.valid_to, c.diff) for c in told[0])
         used = consolidate((*used, *plain_rows))
         assert used == consolidate(accepted.accepted)
+        unused = consolidate((*unused, *told[1]))
+        reasons = Counter(row.reason.value for row in accepted.outcome.unused)
+        counted = Counter[str]()
+        for change in unused:
+            counted[UnusedRow(*change.row[-TEXTS:]).reason] += change.diff
+        assert counted == reasons
+        if ends_by_itself(declaration):
+            horizon = after["at"].horizon
+            upserts = [c for c in quick.stored if c.row[len(COLUMNS)] == Op.UPSERT.value]
+            assert all(c.valid_to > horizon for c in upserts), "a version has ended, and is there"
         frontier = after
     event(f"{make.__name__}: {'some' if used else 'nothing'}")
 

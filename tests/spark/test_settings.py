@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from ebbtide.engine.engine import Engine
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.session import unsized_batches
+from ebbtide.spark.worker_warming import warm_workers
 
 STREAM = """CREATE STREAM s (k BIGINT, v DOUBLE, at TIMESTAMP,
   PROGRESS FOR at AS at - INTERVAL 1 SECOND) RETAIN 5 SECONDS"""
@@ -63,3 +67,14 @@ def test_rows_with_text_are_sent_by_their_size(spark: SparkSession, tmp_path: Pa
         run = engine.query(sql).start()
         assert Entry(run.program.lowered).has_fixed_rows is fixed
     engine.stop()
+
+
+def test_workers_are_forked_with_their_imports_done(spark: SparkSession) -> None:
+    def parent(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            said = Path(f"/proc/{os.getppid()}/cmdline").read_text("utf-8")
+            yield pa.RecordBatch.from_pydict({"said": [said.replace("\0", " ")]})
+
+    warm_workers(spark).join()
+    (row,) = spark.range(0, 1, 1, 1).mapInArrow(parent, "said STRING").collect()
+    assert "-m ebbtide.spark.worker_daemon pyspark.worker" in row.said

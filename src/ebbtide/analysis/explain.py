@@ -22,12 +22,15 @@ from ebbtide.analysis.archive_keep import archive_keep
 from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
-from ebbtide.analysis.outlook import Outlook, Rates, outlook
+from ebbtide.analysis.outlook import Outlook, Rates, length, outlook
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
+from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
+from ebbtide.core.declaration import Histogram, RowSample, StreamDeclaration
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
+from ebbtide.core.structure import Structure
 from ebbtide.core.time import SECOND
 from ebbtide.core.words import counted, size
 from ebbtide.plan_text.plan_tree import plan_tree
@@ -42,6 +45,7 @@ _AHEAD: dict[str, Any] = {
     "instead": "",
     "size": str(Size.WINDOW),
     "indexes": {"key": [], "times": [str(FROM)], "row": False, "text": "by from"},
+    "structure": Structure.BY_KEY.value,
     "keep": "keep while from > now",
 }
 """What the last stage holds of an answer that lies ahead."""
@@ -90,7 +94,7 @@ def explain(
 def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
     """What an analysis says."""
     verdict = analysis.verdict
-    held = [_store(analysis.root, store, "rows that are not final") for store in analysis.held]
+    held = [_store(store, "rows that are not final", Structure.BY_KEY) for store in analysis.held]
     if analysis.ahead:
         held.append(_AHEAD)
     return Explanation(
@@ -163,7 +167,11 @@ def _node(node: Node, expiry: Expiry) -> dict[str, Any]:
         "times": str(node.edge.readable),
         "id": node.id,
         "stores": [
-            _store(node, store, advice.name_of(inputs[store.input] if inputs else node.relation))
+            _store(
+                store,
+                advice.name_of(inputs[store.input] if inputs else node.relation),
+                _held(node, store, expiry),
+            )
             for store in node.stores
         ],
         "emitted": None if node.emitted is None else str(node.emitted),
@@ -190,10 +198,29 @@ def _expiry(node: Node, expiry: Expiry) -> list[str]:
 def _archive(relation: Relation) -> dict[str, str]:
     """How long the rows of a source are archived, if they are."""
     keep = archive_keep(relation.declaration) if isinstance(relation, Stream) else None
-    return {} if keep is None else {"archive": f"keep while {keep}"}
+    if keep is None or not isinstance(relation, Stream):
+        return {}
+    return {"archive": f"keep{_part(relation.declaration)} while {keep}"}
 
 
-def _store(node: Node, store: Store, what: str) -> dict[str, Any]:
+def _part(declaration: StreamDeclaration) -> str:
+    """What is archived in the place of all rows."""
+    match declaration.summary:
+        case None:
+            return ""
+        case RowSample(impact=impact) as sample:
+            by = "" if impact is None else f" by impact of {impact}"
+            return f" {sample.percent:f} percent{by}"
+        case Histogram(of, every_us):
+            return f" a histogram of {', '.join(of)} every {length(every_us)}"
+
+
+def _held(node: Node, store: Store, expiry: Expiry) -> Structure:
+    """How the rows of a store lie; operations on a source lie by their keys."""
+    return structures_of(node, expiry)[store.input] if node.inputs else Structure.BY_KEY
+
+
+def _store(store: Store, what: str, held: Structure) -> dict[str, Any]:
     return {
         "input": store.input,
         "rows": what,
@@ -205,6 +232,7 @@ def _store(node: Node, store: Store, what: str) -> dict[str, Any]:
             "row": store.indexes.row,
             "text": str(store.indexes),
         },
+        "structure": held.value,
         "keep": keep_text(store),
     }
 
@@ -295,6 +323,9 @@ def _node_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
         rows = f"{store['instead'] or 'rows'} of {store['rows']}{extent}"
         yield inner + _line("stores", f"{rows}: {store['keep']}")
         yield inner + _line("finds", store["indexes"]["text"])
+        yield inner + _line("held", store["structure"])
+    if not node["stores"] and node["inputs"]:
+        yield inner + _line("held", "none: rows pass on")
     if "archive" in node:
         yield inner + _line("archive", f"rows of {node['operator'].split()[-1]}: {node['archive']}")
     if node["emitted"] is not None:

@@ -53,6 +53,7 @@ from ebbtide.algebra.window import (
     Window,
     WindowSpec,
 )
+from ebbtide.core.admission import Op, allowed_ops
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import fold
 
@@ -114,6 +115,8 @@ def derive(relation: Relation, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return _stream(node)
         case StaticTable() | Values():
             return _STATIC
+        case ChangingTable() if _is_final(node):
+            return Monotonicity(Class.WEAK, "a row stays until its own end")
         case ChangingTable():
             return _strict(f"a later operation may end a row of {node.declaration.name}")
         case Window():
@@ -167,6 +170,11 @@ def _padded(node: Padding, below: tuple[Monotonicity, ...]) -> Monotonicity:
             return right
         case _:
             return _unless_static(below, "a partner ends a row that had none")
+
+
+def _is_final(node: ChangingTable) -> bool:
+    """Whether rows of a table only come: no operation ends one before its own end."""
+    return node.declaration.bag and Op.END not in allowed_ops(node.declaration)
 
 
 def _stream(node: Stream) -> Monotonicity:

@@ -8,6 +8,7 @@ each run every answer is compared with a plain computation, or the suite ends.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -23,6 +24,10 @@ from ebbtide.store.record import Delay
 ITEMS = 100
 PARTNERS = 90
 """At the selectivity of 1, by the paper's count of pairs in a window of 90,000 rows."""
+
+HALF_AN_HOUR = 1800
+STEP_MS = 200
+FILL_MS = 600_000
 
 STRATEGIES: Mapping[str, Mapping[str, Any]] = {
     "interval": {},
@@ -43,6 +48,8 @@ CHARTS: tuple[Chart, ...] = (
           "milliseconds", "longest_delay_ms"),
     Chart("nile-11a", "Figures 11a, 14b: Q2, average delay", "Q2 selectivity", "selectivity",
           "milliseconds", "mean_delay_ms"),
+    Chart("nile-11c", "Figure 11a with SUM in place of MAX: average delay", "Q2 sum",
+          "selectivity", "milliseconds", "mean_delay_ms"),
     Chart("nile-11b", "Figure 11b: Q2, rows in the pipeline", "Q2 selectivity", "selectivity",
           "rows", "rows"),
     Chart("nile-12a", "Figures 12a, 14a: Q2, average delay", "Q2 rate", "rows a second",
@@ -62,14 +69,37 @@ CHARTS: tuple[Chart, ...] = (
 
 @dataclass(frozen=True)
 class Setting:
-    """How the paper's half hour is compressed: a shorter window, and steps of some length."""
+    """How long the window is, and the steps in which rows come.
+
+    The time of rows is compressed: up to ``window_s`` they come in steps of ``fill_ms``, and only
+    then, when the window is full, in steps of ``step_ms``, which are measured.
+    """
 
     window_s: int = 10
     seconds: int = 20
     step_ms: int = 200
+    fill_ms: int = 200
     seed: int = 1
     shards: int = 1
     transport: str = "local"
+
+    @property
+    def ends(self) -> list[int]:
+        """When steps end, in microseconds of the time of the rows."""
+        full, last = self.window_s * SECOND, self.seconds * SECOND
+        filling = range(0, full, self.fill_ms * MILLISECOND)
+        return [*filling, *range(full, last + 1, self.step_ms * MILLISECOND)]
+
+    @property
+    def filling(self) -> int:
+        """How many steps come before the first that is measured."""
+        return len(self.ends) - (self.seconds - self.window_s) * 1000 // self.step_ms
+
+
+def paper(transport: str, steps: int) -> Setting:
+    """The paper's own window of half an hour, with so many measured steps."""
+    seconds = HALF_AN_HOUR + max(1, steps * STEP_MS // 1000)
+    return Setting(HALF_AN_HOUR, seconds, STEP_MS, FILL_MS, transport=transport)
 
 
 def measured(
@@ -92,6 +122,10 @@ def _experiments(
         keys = _keys(setting, 50, selectivity)
         return _q2("Q2 selectivity", setting, 50, keys, selectivity, STRATEGIES)
 
+    def summed(selectivity: float) -> Iterator[Sample]:
+        keys = _keys(setting, 50, selectivity)
+        return _q2("Q2 sum", setting, 50, keys, selectivity, STRATEGIES, "SUM")
+
     def by_rate(rate: float) -> Iterator[Sample]:
         keys = _keys(setting, 50, 0.01)
         return _q2("Q2 rate", setting, rate, keys, rate, STRATEGIES)
@@ -102,6 +136,7 @@ def _experiments(
 
     yield "Q1 selectivity", (0.1, 0.4, 0.7, 1.0), q1
     yield "Q2 selectivity", (0.002, 0.006, 0.01), by_selectivity
+    yield "Q2 sum", (0.0005, 0.002, 0.01), summed
     yield "Q2 rate", (10, 30, 50), by_rate
     yield "Q2 multiplicity", (1, 3, 5), by_multiplicity
 
@@ -138,10 +173,11 @@ def _q2(
     keys: int,
     x: float,
     strategies: Mapping[str, Mapping[str, Any]],
+    call: str = "MAX",
 ) -> Iterator[Sample]:
-    """MAX over a join of two streams."""
+    """MAX over a join of two streams; a SUM differs with every pair that comes or goes."""
     window = f"[RANGE {setting.window_s} SECONDS]"
-    text = f"SELECT MAX(r.price) AS m FROM s1 {window} l JOIN s2 {window} r ON l.item = r.item"
+    text = f"SELECT {call}(r.price) AS m FROM s1 {window} l JOIN s2 {window} r ON l.item = r.item"
     random = Random(setting.seed)
     fed = {stream: _sales(random, setting, rate, keys) for stream in ("s1", "s2")}
     for sales in fed.values():
@@ -155,7 +191,14 @@ def _q2(
             default=None,
         )
 
-    yield from _run(name, setting, text, fed, x, strategies, top)
+    def total(now: int) -> int | None:
+        since = now - setting.window_s * SECOND
+        items = Counter(item for item, _, at in fed["s1"] if since < at <= now)
+        pairs = [price * items[item] for item, price, at in fed["s2"] if since < at <= now]
+        return sum(pairs) if any(items[item] for item, _, at in fed["s2"] if at > since) else None
+
+    expected = total if call == "SUM" else top
+    yield from _run(name, setting, text, fed, x, strategies, expected)
 
 
 def _sales(random: Random, setting: Setting, rate: float, items: int) -> list[tuple[int, int, int]]:
@@ -184,27 +227,53 @@ def _run(
         views = {f"v{i}": strategy for i, strategy in enumerate(strategies)}
         queries = [engine.query(text, v, **strategies[s]) for v, s in views.items()]
         run = engine.start(*queries, name="nile")
-        for now in range(0, setting.seconds * SECOND + 1, setting.step_ms * MILLISECOND):
+        since = -1
+        for now in setting.ends:
             for stream, rows in fed.items():
-                since = now - setting.step_ms * MILLISECOND
                 engine.feed(stream, [row for row in rows if since < row[2] <= now])
                 # Time passes whether or not rows come.
                 engine.advance(stream, now + 1)
             engine.step()
+            since = now
         for query in queries:
             answer = query.view.snapshot()
             if answer != [(expected(now),)]:
                 raise AssertionError(f"{name} {x:g}: {answer} is not {expected(now)}")
         engine.stop()
-        for view, strategy in views.items():
-            yield _sample(name, x, strategy, run, view, setting)
+        samples = {s: _sample(name, x, s, run, view, setting) for view, s in views.items()}
+        _hold_claims(samples, run, views, setting, fed)
+        yield from samples.values()
+
+
+def _hold_claims(
+    samples: Mapping[str, Sample],
+    run: Run,
+    views: Mapping[str, str],
+    setting: Setting,
+    fed: Mapping[str, Sequence[tuple[int, int, int]]],
+) -> None:
+    """The paper's two claims: at most one message for each row that expires, and with
+    piggybacking at most the negatives that there are without."""
+    last = setting.seconds * SECOND - setting.window_s * SECOND
+    expired = sum(0 < at <= last for rows in fed.values() for _, _, at in rows)
+    for view, strategy in views.items():
+        told = sum(
+            counted.negatives_out
+            for step in run.metrics()[setting.filling :]
+            for operator, counted in step.operators.items()
+            if operator.startswith(f"{view}.") and operator.endswith(".messages")
+        )
+        if told > expired:
+            raise AssertionError(f"{strategy}: {told} messages of {expired} rows that expired")
+    carried, plain = samples.get("piggyback"), samples.get("negative")
+    if carried is not None and plain is not None and carried.negatives > plain.negatives:
+        raise AssertionError(f"{carried.negatives} negatives, and {plain.negatives} without")
 
 
 def _sample(name: str, x: float, strategy: str, run: Run, view: str, setting: Setting) -> Sample:
     """What a view did, once its windows were full."""
-    full = setting.window_s * 1000 // setting.step_ms
     delays, positives, negatives, seconds = Delay(), 0, 0, 0.0
-    for step in run.metrics()[full:]:
+    for step in run.metrics()[setting.filling :]:
         delays = delays.with_more(step.delays.get(view, Delay()))
         positives += sum(source.rows_in for source in step.sources.values())
         for operator, counted in step.operators.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,13 +15,20 @@ if TYPE_CHECKING:
 
 
 @click.command("bench")
-@click.argument("suite", type=click.Choice(["all", "nexmark", "nile", "streamapas"]), default="all")
+@click.argument(
+    "suite",
+    type=click.Choice(["all", "nexmark", "nile", "streamapas", "structures"]),
+    default="all",
+)
 @click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
 @click.option("--queries", metavar="NUMBERS", help="Only these of Nexmark's, such as 0,5,18.")
 @click.option("--repeats", default=3, show_default=True, help="Runs; their median counts.")
 @click.option("--flink", metavar="PYTHON", help="The Python of an environment that has PyFlink.")
 @click.option(
     "--window", default=10, show_default=True, help="Seconds of a window in the papers' suites."
+)
+@click.option(
+    "--paper", metavar="STEPS", type=click.IntRange(5), help="Paper 2's half hour, so many steps."
 )
 @click.option("--transport", default="local", show_default=True, help="Where those run.")
 @click.option("--plots", metavar="DIR", help="Draw their figures into this directory.")
@@ -32,6 +40,7 @@ def command(
     repeats: int,
     flink: str | None,
     window: int,
+    paper: int | None,
     transport: str,
     plots: str | None,
     json_path: str | None,
@@ -42,10 +51,16 @@ def command(
     answer is checked before a figure is taken. With two million rows it takes minutes.
 
     "nile" and "streamapas" are the experiments of papers 2 and 1: what expiry strategies and
-    compression send, and how late answers are.
+    compression send, and how late answers are. With --paper the windows of the first are as long
+    as the paper's: they are filled in a few large steps, and the steps after that are measured.
+
+    "structures" is what the structure of stored rows saves that their class picks.
     """
     if suite in ("nile", "streamapas"):
-        _paper(suite, window, transport, plots, json_path)
+        _paper(suite, window, paper, transport, plots, json_path)
+        return
+    if suite == "structures":
+        _structures(rows, json_path)
         return
     from ebbtide.bench.figures import as_json, as_table
     from ebbtide.spark.session import start_spark
@@ -66,7 +81,12 @@ def command(
 
 
 def _paper(
-    suite: str, window: int, transport: str, plots: str | None, json_path: str | None
+    suite: str,
+    window: int,
+    steps: int | None,
+    transport: str,
+    plots: str | None,
+    json_path: str | None,
 ) -> None:
     """An experiment of a paper: a table, and if asked for its figures and all samples."""
     from ebbtide.bench import nile, streamapas
@@ -75,6 +95,8 @@ def _paper(
     if window < 1:
         raise click.BadParameter("a window has at least a second", param_hint="--window")
     setting = nile.Setting(window_s=window, seconds=2 * window, transport=transport)
+    if steps is not None:
+        setting = nile.paper(transport, steps)
     if suite == "nile":
         samples, charts = list(nile.measured(setting, _say)), nile.CHARTS
     else:
@@ -83,9 +105,20 @@ def _paper(
         for path in draw(samples, charts, Path(plots)):
             _say(f"drew {path}")
     if json_path is not None:
-        about = {"suite": suite, "window_s": window, "transport": transport}
+        about = {"suite": suite, "window_s": setting.window_s, "transport": transport}
         Path(json_path).write_text(as_json(samples, about) + "\n", encoding="utf-8")
     click.echo(as_table(samples))
+
+
+def _structures(rows: int, json_path: str | None) -> None:
+    """What is saved where the class of rows picks how they lie."""
+    from ebbtide.bench import structures
+
+    found = list(structures.measured(rows, _say))
+    if json_path is not None:
+        text = json.dumps([one.values for one in found], indent=1)
+        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    click.echo(structures.as_table(found))
 
 
 def _everything(

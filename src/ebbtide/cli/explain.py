@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ebbtide.algebra.relation import Relation
     from ebbtide.analysis import Explanation
     from ebbtide.sql.bound import BoundQuery
-    from ebbtide.sql.catalog import Catalog
+    from ebbtide.sql.catalog import Catalog, ViewEntry
 
 
 @click.command("explain")
@@ -147,7 +147,7 @@ class _Reading:
             unread = entry.name.casefold() not in read and not self.catalog.dependents(entry.name)
             if isinstance(entry, ViewEntry) and unread:
                 with _noted(refused, places.get(entry.name.casefold())):
-                    self._view(entry.name, entry.view)
+                    self._view(entry)
         return refused
 
     def one(self, name: str) -> Explanation:
@@ -158,7 +158,7 @@ class _Reading:
             return self.found[name.casefold()]
         entry = self.catalog.find(name)
         if isinstance(entry, ViewEntry):
-            return self._view(entry.name, entry.view)
+            return self._view(entry)
         names = [*self.catalog.names("VIEW"), *self.found]
         raise QueryError(
             "unknown-query",
@@ -185,17 +185,20 @@ class _Reading:
             analysis = check(runs.plan, query.emit, allowed, place, watched, query.expiry)
             check_built(name, analysis)
 
-    def _view(self, name: str, plan: Relation) -> Explanation:
+    def _view(self, entry: ViewEntry) -> Explanation:
+        """Explains a view, as it is given where it runs under its name."""
+        from ebbtide.algebra.identifiers import identifier
         from ebbtide.algebra.kind import Kind, kind
-        from ebbtide.analysis import check, explain
-        from ebbtide.engine.building import check_built
-        from ebbtide.optimizer import prepared
+        from ebbtide.sql.binder import bind_query
+        from ebbtide.sql.operator_spans import Written
+        from ebbtide.sql.parser import parse_query
 
-        runs = prepared(plan)
-        self.found[name] = explain(runs.plan, rates=self._rates(name))
-        if kind(plan) is not Kind.FACT:  # others run in the queries that read them
-            check_built(name, check(runs.plan, watched=runs.watched))
-        return self.found[name]
+        query = bind_query(parse_query(f"SELECT * FROM {identifier(entry.name)}"), self.catalog)
+        plain = replace(query, plan=entry.view, written=Written())
+        # What only gives its facts on may run in the queries that read it.
+        passed_on = kind(entry.view) is Kind.FACT and not query.emit.needs_finality
+        self._explain(entry.name, plain, passed_on)
+        return self.found[entry.name]
 
     def _rates(self, name: str) -> Mapping[str, float]:
         """The rates that were given, or those of the run of that name."""

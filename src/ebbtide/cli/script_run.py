@@ -26,6 +26,7 @@ from ebbtide.core.words import counted
 from ebbtide.engine.warming import warming
 from ebbtide.errors import EbbtideError
 from ebbtide.spark.java import find_program
+from ebbtide.spark.worker_warming import warm_workers
 from ebbtide.store.journal import Journal
 from ebbtide.store.program import root_of_program
 
@@ -118,11 +119,11 @@ class ScriptRun:
         """Starts Spark, and makes kernels ready meanwhile if the program has never run here."""
         shown.say("Starting Spark ...")
         if os.path.isdir(root_of_program(self.engine.location, self.name)):
-            self.engine.spark  # noqa: B018 - starts it
+            warm_workers(self.engine.spark)
             return
         find_program()  # before kernels are compiled for nothing
         with warming(self.engine, self.queries) as kernels:
-            self.engine.spark  # noqa: B018 - starts it
+            warm_workers(self.engine.spark)
             if kernels.is_alive():
                 shown.say("Compiling kernels, once on this machine ...")
 

@@ -74,7 +74,9 @@ def _report(query: StoredQuery, segments: bool) -> Iterator[str]:
             for segment in sorted(holding.segments, key=_begin):
                 times = _span(segment.from_min, segment.to_max, now) if holding.timed else ""
                 yield f"      a segment  {_amount(segment.rows, segment.bytes)}{times}"
-        for text in filter(None, (holding.keeps, holding.gone and f"forgotten at {holding.gone}")):
+        held = holding.held and f"held {holding.held}"
+        gone = holding.gone and f"forgotten at {holding.gone}"
+        for text in filter(None, (held, holding.keeps, gone)):
             yield f"{'':17}{text}"
     if not said:
         yield "  nothing is stored"

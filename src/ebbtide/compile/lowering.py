@@ -52,6 +52,7 @@ from ebbtide.analysis.formula.progress import bounds_of, shifted
 from ebbtide.analysis.formula.streambound import propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions, Rule
+from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.temporal.edge import TO
 from ebbtide.analysis.verdict import Analysis, passing_node
 from ebbtide.compile.arrival import arrival_schema
@@ -103,6 +104,7 @@ from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators import recursion
+from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.kernels.operators.final import AtOnce, Final
 from ebbtide.kernels.operators.held import Held
 from ebbtide.kernels.operators.input_archive import InputArchive
@@ -174,6 +176,8 @@ class _Lowering:
     """What stands for the recursions around a node, whose operators have no number yet."""
     view: str = ""
     expiry: Expiry = BY_INTERVAL
+    general: bool = False
+    """Whether rows lie in the most general structure, whatever their classes allow."""
     guards: dict[Relation, list[_Flow]] = field(default_factory=dict)
     """What the guards of the view leave out, by the operators that they are; equal ones are one."""
 
@@ -360,7 +364,7 @@ class _Lowering:
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(number),
+                    InputArchive(number, _summarised(declaration)),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
@@ -518,6 +522,7 @@ class _Lowering:
             node.begun,
             node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
             node.edge.is_snapshot and isinstance(relation, KeepsKind),
+            structures=() if self.general else structures_of(node, self.expiry),
         )
         self.operators.append(self._under_expiry(node, made_of, below))
         for index, takes in enumerate(below):
@@ -584,9 +589,13 @@ class _Lowering:
         return tuple(sorted(found - {recursion}))
 
 
-def lower(views: Mapping[str, Analysis]) -> Lowered:
-    """The physical plan of a program, by the names of its views."""
+def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
+    """The physical plan of a program, by the names of its views.
+
+    Rows lie as their classes allow, or all in the most ``general`` structure.
+    """
     lowering = _Lowering()
+    lowering.general = general
     for name, analysis in views.items():
         lowering.output(name, analysis)
     cyclic = {n for cycle in lowering.cycles for n in (cycle.recursion, *cycle.members)}
@@ -605,6 +614,10 @@ def lower(views: Mapping[str, Analysis]) -> Lowered:
     declarations = tuple(lowering.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
     return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes, replays)
+
+
+def _summarised(declaration: Declaration) -> Summarised | None:
+    return Summarised.of(declaration) if isinstance(declaration, StreamDeclaration) else None
 
 
 def _hashes(column: Column) -> bool:

@@ -19,6 +19,7 @@ from ebbtide.algebra.expression import Expression
 from ebbtide.analysis.formula.progress import NEVER, Bound, Value, evaluate
 from ebbtide.compile.pipe import Pipe
 from ebbtide.core.schema import Schema
+from ebbtide.core.structure import Structure
 from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
 from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.state.keep import ALWAYS, After, Keep
@@ -111,8 +112,9 @@ class Operator:
 
     ``carries`` has, for each key of its exchange, the places of its output that hold it; None if
     the keys are not there.  ``rules`` are those of its inputs' areas, ``emitted`` that of what it
-    keeps of its output.  ``begun`` is what every change to come begins after; ``facts`` have no
-    beginning.  What an operator ``by_instant`` says of an instant depends on what is valid at it.
+    keeps of its output; ``structures`` are how the rows of its inputs lie.  ``begun`` is what every
+    change to come begins after; ``facts`` have no beginning.  What an operator ``by_instant`` says
+    of an instant depends on what is valid at it.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Operator:
     by_instant: bool = False
     compresses: bool = True
     """Whether only what is left of a step travels on, of all that it would say row by row."""
+    structures: tuple[Structure, ...] = ()
 
     def times(
         self,

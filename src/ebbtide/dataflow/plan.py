@@ -134,7 +134,7 @@ class Dataflow:
         if isinstance(kernel, InputArchive):
             times = self._archived(kernel.source, times)
         single = not operator.compresses
-        job = Job(operator.name, kernel, times, operator.by_instant, single)
+        job = Job(operator.name, kernel, times, operator.by_instant, single, operator.structures)
         return TaskOperator(number, job, inputs, gone)
 
     def _gone(self, source: int, moment: StepTimes) -> Gone | None:
@@ -152,6 +152,9 @@ class Dataflow:
         """The times of an archive: it keeps also what has come since the first base."""
         declaration, base = self.lowered.declarations[source], self.base
         if base is None or not isinstance(declaration, StreamDeclaration):
+            return times
+        if declaration.summary is not None:
+            # No replay reads it.
             return times
         since = {
             declaration.row_schema.position(p.attribute): base.has_forgotten(

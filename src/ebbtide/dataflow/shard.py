@@ -14,14 +14,19 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
+from ebbtide.core.structure import Structure
 from ebbtide.dataflow.parts import stepped, stepped_singly
 from ebbtide.dataflow.timings import Timings
 from ebbtide.kernels.kernel import Kernel, Result, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF
 from ebbtide.state.columns import ints
+from ebbtide.state.layout import Layout
 from ebbtide.state.store import DirectoryStore, SegmentStore, WriteScope
 from ebbtide.store.manifest import Manifests
+
+AREAS_OF_INPUTS = {"input": 0, "rows": 0, "left": 0, "right": 1}
+"""The areas that hold the rows of an input as they are, and of which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Job:
     """The part of an operator in a step: its kernel and its frontiers.
 
     A job ``by_instant`` may be cut in time (see `parts`); one that is ``uncompressed`` is cut
-    wherever something comes, and says all of it.
+    wherever something comes, and says all of it.  ``structures`` are those of its inputs' areas.
     """
 
     name: str
@@ -56,6 +61,17 @@ class Job:
     times: Times
     by_instant: bool = False
     uncompressed: bool = False
+    structures: tuple[Structure, ...] = ()
+
+    def areas(self, inputs: tuple[Any, ...]) -> tuple[Layout, ...]:
+        """The areas of its kernel, those of its inputs with their structures."""
+        return tuple(self._structured(layout) for layout in self.kernel.areas(inputs))
+
+    def _structured(self, layout: Layout) -> Layout:
+        place = AREAS_OF_INPUTS.get(layout.name)
+        if place is None or place >= len(self.structures):
+            return layout
+        return replace(layout, structure=self.structures[place])
 
 
 @contextmanager
@@ -89,7 +105,7 @@ class Shard:
     def opened(self, job: Job, inputs: tuple[Any, ...], store: SegmentStore) -> OpenOperator:
         """An operator with what it holds; ``inputs`` are the schemas, ``store`` is written to."""
         scope = WriteScope(store, job.name, self.number, self.place.version)
-        layouts = job.kernel.areas(inputs)
+        layouts = job.areas(inputs)
         shards = self._previous.get(job.name)
         described = shards[self.number] if shards else [[] for _ in layouts]
         areas = tuple(

@@ -10,7 +10,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Duration
 from ebbtide.core.types import StructType
 from ebbtide.errors import SourceError
-from ebbtide.sql.binding.encodings import READABLE, check_key, unreadable
+from ebbtide.sql.binding.encodings import READABLE, check_key
 
 
 def encoded_table(
@@ -24,9 +24,7 @@ def encoded_table(
 ) -> TableDeclaration:
     """The table that a frame with such columns is; its time progresses."""
     kind = encoding_of(encoding)
-    added = READABLE.get(kind)
-    if added is None:
-        raise unreadable(encoding)
+    added = READABLE[kind]
     check_key(kind, bool(key))
     columns = tuple(_row(name, frame, kind))
     return TableDeclaration(

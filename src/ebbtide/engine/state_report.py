@@ -25,6 +25,7 @@ from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.compile.physical import Operator, Output, archive_name
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.schema import Schema
+from ebbtide.core.structure import Structure
 from ebbtide.core.time import INF, NEG_INF, Instant, is_finite
 from ebbtide.engine.location import StoredQuery
 from ebbtide.kernels.operators.expire import Expire
@@ -83,6 +84,12 @@ class Holding:
     def bytes(self) -> int:
         """What they take."""
         return sum(segment.bytes for segment in self.segments)
+
+    @property
+    def held(self) -> str:
+        """How the rows lie, where that is not by their keys alone."""
+        found = {segment.structure for segment in self.segments} - {Structure.BY_KEY}
+        return " and ".join(sorted(structure.value for structure in found))
 
     @property
     def oldest(self) -> Instant:

@@ -89,7 +89,7 @@ def snapshot(
     names = [f"c{i}" for i in range(len(view.schema))]
     live = view.live(at, step) if _crosses(view.schema) else None
     if live is None or live.num_rows > _MANY:
-        moment = at if at is not None else view.now(step)
+        moment = view.moment(at, step)
         view.check_kept(moment)
         raw = _raw(spark, view, lambda: [p for p in view.parts(upto=step) if p.holds(moment)])
         said = raw if step is None else raw.where(f"step <= {step}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ebbtide.core.admission import KNOWN_WORDS, default_op, read_op
+from ebbtide.core.admission import KNOWN_WORDS, Op, default_op, read_op
 from ebbtide.core.declaration import Declaration, TableDeclaration, given_schema
 from ebbtide.core.time import FIRST_TIME, LAST_TIME
 from ebbtide.core.types import TimestampType
@@ -140,6 +140,10 @@ def _outside_calendar(
 
 def _op_text(declaration: Declaration, column: str) -> str:
     """The operation that a word in the OP column means; a word that means none stays."""
+    if isinstance(declaration, TableDeclaration) and declaration.summed:
+        more, fewer = default_op(declaration).value, Op.END.value
+        signs = f"WHEN 1 THEN '{more}' WHEN -1 THEN '{fewer}'"
+        return f"CASE signum({column}) {signs} ELSE coalesce(CAST({column} AS STRING), '') END"
     known = ((word, read_op(declaration, word)) for word in KNOWN_WORDS)
     branches = " ".join(f"WHEN '{word}' THEN '{op.value}'" for word, op in known if op)
     word = f"lower(trim({column}))"

@@ -83,7 +83,7 @@ def _operations(declaration: Declaration, batch: Any) -> Any:
     return coded.cast(pa.string()).fill_null("")
 
 
-def _operation(declaration: Declaration, word: str) -> str:
+def _operation(declaration: Declaration, word: str | int) -> str:
     """The operation that a word means; a word that means none stays."""
     op = read_op(declaration, word)
-    return word.strip().lower() if op is None else op.value
+    return str(word).strip().lower() if op is None else op.value

@@ -36,6 +36,13 @@ def is_launched() -> bool:
     return SparkContext._gateway is not None
 
 
+def fork_workers() -> None:
+    """Forks Spark's Python workers from this process, as Spark asks for them, until it ends."""
+    from pyspark.daemon import manager
+
+    manager()
+
+
 def has_ended(spark: SparkSession) -> bool:
     """Whether Spark was stopped."""
     return spark.sparkContext._jsc is None

@@ -24,6 +24,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.daemon.module": "ebbtide.spark.worker_daemon",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.streaming.metricsEnabled": "false",
 }

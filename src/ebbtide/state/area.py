@@ -25,6 +25,7 @@ from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.search import (
     HASH,
+    VIEWS,
     Bound,
     SegmentRows,
     greatest,
@@ -113,7 +114,8 @@ class SweepArea:
         if not changes.num_rows:
             return self
         hashes = self.hash(changes) if hashes is None else hashes
-        new = write(self.scope, changes, hashes, self._bounds(keep), keep)
+        bounds, structure = self._bounds(keep), self.layout.structure
+        new = write(self.scope, changes, hashes, bounds, keep, structure)
         return replace(self, segments=(*self.segments, *new))
 
     def query(self, hashes: Hashes | None, since: Bound = NEG_INF, until: Bound = INF) -> Any:
@@ -159,7 +161,7 @@ class SweepArea:
         """The hashes of keys with a change that begins or ends in ``(after, upto]``."""
         found = []
         for segment in self._turning(after + 1, upto):
-            view = self._view(segment)
+            view = self.view(segment)
             places = self._seen(segment, view, moving(view, None, after + 1, upto))
             found.append(view.hashes if places is None else view.hashes[places])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
@@ -176,7 +178,7 @@ class SweepArea:
             if rule_out(segment, asked):
                 continue
             bound = after[open_] if isinstance(after, np.ndarray) else after
-            points = next_points(self._view(segment), asked, bound)
+            points = next_points(self.view(segment), asked, bound)
             result[open_] = np.minimum(result[open_], points)
         return result
 
@@ -231,7 +233,8 @@ class SweepArea:
             mask = keep.mask(stored)
             expired += 0 if mask is None else int((~mask).sum())
             changes, hashes = merged(self.layout, stored, keep, whole=not segments)
-            segments += write(self.scope, changes, hashes, self._bounds(keep), keep)
+            bounds, structure = self._bounds(keep), self.layout.structure
+            segments += write(self.scope, changes, hashes, bounds, keep, structure)
             for segment in group:
                 self.scope.store.forget(segment.name)
         return replace(self, segments=tuple(segments), expired=expired)
@@ -239,7 +242,7 @@ class SweepArea:
     def _found(self, segments: list[Segment], find: Callable[[SegmentRows], Ints | None]) -> Found:
         tables, hashes = [], []
         for segment in segments:
-            view = self._view(segment)
+            view = self.view(segment)
             chosen = self._seen(segment, view, find(view))
             if chosen is not None and not len(chosen):
                 continue
@@ -278,8 +281,9 @@ class SweepArea:
     def _read(self, segment: Segment) -> Any:
         return self.scope.store.read(_file(segment))
 
-    def _view(self, segment: Segment) -> SegmentRows:
-        view: SegmentRows = self.scope.store.read(_file(segment), SegmentRows.of)
+    def view(self, segment: Segment) -> SegmentRows:
+        """The opened rows of a segment."""
+        view: SegmentRows = self.scope.store.read(_file(segment), VIEWS[segment.structure])
         return view
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from ebbtide.core.structure import Structure
 from ebbtide.state.arrays import Hashes, Mask
 from ebbtide.state.table import row_types
 
@@ -39,7 +40,8 @@ class Layout:
 
     Where only the ``newest`` rows of a key count, changes do not add up: the rows with the
     greatest ``valid_from``, a version, stand for their key, and one with diff 0 says that the
-    key is gone.  Where rows that never end are chosen, ``chooser`` does it.
+    key is gone.  Where rows that never end are chosen, ``chooser`` does it.  ``structure`` is how
+    rows of a key lie, as far as what comes allows it.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Layout:
     newest: bool = False
     endless: Endless = Endless.KEPT
     chooser: Chooser | None = None
+    structure: Structure = Structure.BY_KEY
 
 
 def by_rows(name: str, schema: Any) -> Layout:

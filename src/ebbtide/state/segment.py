@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
+from ebbtide.core.structure import Structure
 from ebbtide.core.time import INF, NEG_INF
 
 ENDS = -1
@@ -13,9 +14,10 @@ ENDS = -1
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The descriptor of an immutable file of changes, sorted by (key hash, valid_from).
+    """The descriptor of an immutable file of changes, sorted by key hash.
 
-    ``zones`` has the columns of times that the store's rule names, each with its bounds.
+    ``structure`` says by which time the changes of a hash are sorted.  ``zones`` has the columns
+    of times that the store's rule names, each with its bounds.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Segment:
     hash_min: int
     hash_max: int
     zones: tuple[tuple[int, int, int], ...] = ()
+    structure: Structure = Structure.BY_KEY
 
     def zone(self, column: int) -> tuple[int, int]:
         """The least and the greatest time in a column; nothing is known of others."""
@@ -39,15 +42,18 @@ class Segment:
         return next(known, (NEG_INF, INF))
 
     def describe(self) -> list[Any]:
-        """The descriptor as a list for JSON."""
-        *first, zones = astuple(self)
-        return [*first, [list(zone) for zone in zones]]
+        """The descriptor as a list for JSON; the structure is there unless it is by key."""
+        *first, zones, structure = astuple(self)
+        told = [] if structure is Structure.BY_KEY else [structure.value]
+        return [*first, [list(zone) for zone in zones], *told]
 
     @staticmethod
     def restore(values: list[Any]) -> Segment:
         """The descriptor that ``describe`` gave."""
-        if len(values) != len(fields(Segment)):
-            raise ValueError(f"a segment has {len(fields(Segment))} fields, not {len(values)}")
-        zones = tuple(tuple(zone) for zone in values[-1])
-        given: tuple[Any, ...] = (*values[:-1], zones)
+        count = len(fields(Segment))
+        if len(values) not in (count - 1, count):
+            raise ValueError(f"a segment has {count} fields, not {len(values)}")
+        *first, zones = values[: count - 1]
+        structure = Structure(values[-1]) if len(values) == count else Structure.BY_KEY
+        given: tuple[Any, ...] = (*first, tuple(tuple(zone) for zone in zones), structure)
         return Segment(*given)

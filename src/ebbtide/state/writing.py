@@ -1,4 +1,4 @@
-"""Writing changes as segments: cut by time, sorted by (key hash, valid_from), described.
+"""Writing changes as segments: cut by time, sorted by key hash and a time, described.
 
 Law: what is written depends on the changes and on the bounds of the area alone, not on the order
 in which the changes came, so a repeated task writes the same files.
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.core.structure import Structure
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints, Mask, differs, order_by
 from ebbtide.state.columns import ints
@@ -32,6 +33,7 @@ def write(
     hashes: Hashes,
     bounds: Iterable[tuple[int, int]],
     keep: Keep = ALWAYS,
+    structure: Structure = Structure.BY_KEY,
 ) -> list[Segment]:
     """Writes changes that a rule keeps, in as many segments as there are buckets worth one."""
     if not changes.num_rows:
@@ -44,7 +46,8 @@ def write(
     for places in cut(times, width):
         whole = len(places) == changes.num_rows
         part = changes if whole else changes.take(pa.array(places))
-        result.append(_segment(scope, part, hashes if whole else hashes[places], keep))
+        own = hashes if whole else hashes[places]
+        result.append(_segment(scope, part, own, keep, structure))
     return result
 
 
@@ -103,8 +106,10 @@ def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False
     return np.flatnonzero(stands if keep_gone else stands & (ints(changes, DIFF) != 0))
 
 
-def _segment(scope: WriteScope, changes: Any, hashes: Hashes, keep: Keep) -> Segment:
-    order = _order(changes, hashes)
+def _segment(
+    scope: WriteScope, changes: Any, hashes: Hashes, keep: Keep, structure: Structure
+) -> Segment:
+    order, structure = _ordered(changes, hashes, structure)
     taken = changes.take(pa.array(order)).combine_chunks()
     hashes = hashes[order]
     arrays = [taken.column(i).chunk(0) for i in range(taken.num_columns)]
@@ -126,21 +131,36 @@ def _segment(scope: WriteScope, changes: Any, hashes: Hashes, keep: Keep) -> Seg
         hash_min=int(hashes[0]),
         hash_max=int(hashes[-1]),
         zones=zones(batch, keep.columns),
+        structure=structure,
     )
 
 
-def _order(changes: Any, hashes: Hashes) -> Ints:
-    """By hash and valid_from; rows that agree in both by a hash of all the rest."""
-    valid_from = ints(changes, FROM)
-    order = order_by(hashes, valid_from)
-    begins = differs([hashes[order], valid_from[order]])
+def _ordered(changes: Any, hashes: Hashes, structure: Structure) -> tuple[Ints, Structure]:
+    """The order of changes, and the structure that they have in it: where rows of a key do not end
+    in the order in which they begin, they can only lie by their ends."""
+    if structure is Structure.BY_END:
+        return _order(changes, hashes, TO), structure
+    order = _order(changes, hashes, FROM)
+    if structure is Structure.FIFO:
+        ends = ints(changes, TO)[order]
+        falls = ends[1:] < ends[:-1]
+        if (falls & (hashes[order][1:] == hashes[order][:-1])).any():
+            return _order(changes, hashes, TO), Structure.BY_END
+    return order, structure
+
+
+def _order(changes: Any, hashes: Hashes, by: str) -> Ints:
+    """By hash and one of the times; rows that agree in both by a hash of all the rest."""
+    times, other = ints(changes, by), TO if by == FROM else FROM
+    order = order_by(hashes, times)
+    begins = differs([hashes[order], times[order]])
     tied = ~begins
     tied[:-1] |= ~begins[1:]
     places = np.flatnonzero(tied)
     if len(places):
         rows = changes.take(pa.array(order[places]))
         rest = key_hash(rows, payload(rows))
-        rest = mixed(rest + ints(rows, TO).view(np.uint64))
+        rest = mixed(rest + ints(rows, other).view(np.uint64))
         rest = mixed(rest + ints(rows, DIFF).view(np.uint64))
         runs = np.cumsum(begins)[places]
         order[places] = order[places][np.lexsort((rest, runs))]

@@ -318,6 +318,13 @@ def fed_rows(
     Without an ``op``, rows of an encoding say what they do, and others do what is usual.
     """
     allowed = {allowed_op.value for allowed_op in allowed_ops(declaration)}
+    summed = isinstance(declaration, TableDeclaration) and declaration.summed
+    if summed and op is not None:
+        raise QueryError(
+            "unknown-op",
+            f'rows of "{declaration.name}" are changes, and say themselves what they do',
+            hint=f'engine.feed("{declaration.name}", rows), with {declaration.op} = -1',
+        )
     if op is None:
         return [_fed_row(declaration, *_said(declaration, row), zone) for row in rows]
     if isinstance(declaration, TableDeclaration) and declaration.bag:
@@ -345,14 +352,19 @@ def _fed_row(declaration: Declaration, row: Fed, op: str, zone: tzinfo) -> FedRo
 def _said(declaration: Declaration, row: Fed) -> tuple[Fed, str]:
     """A row, and the operation that it says, or the one that it is by default."""
     usual = default_op(declaration).value
-    if not isinstance(row, Mapping) or not isinstance(declaration, TableDeclaration):
+    if not isinstance(declaration, TableDeclaration) or declaration.encoding is None:
         return row, usual
-    if declaration.encoding is None or declaration.op is None:
+    if declaration.summed and not isinstance(row, Mapping | str):
+        row = _by_column(declaration, row)
+    if not isinstance(row, Mapping):
         return row, usual
     folded = {str(name).casefold(): value for name, value in row.items()}
     told = _decoded(declaration, folded)
-    word = told.pop(declaration.op.casefold(), usual)
-    op = read_op(declaration, word if isinstance(word, str) else None)
+    if declaration.op is None:
+        return told, usual
+    name = declaration.op.casefold()
+    word = told.get(name) if declaration.summed else told.pop(name, usual)
+    op = read_op(declaration, word if isinstance(word, str | int) else None)
     return told, str(word) if op is None else op.value
 
 
@@ -418,8 +430,14 @@ def _instead(declaration: Declaration, unknown: str, schema: Schema) -> str | No
 
 
 def _writable(declaration: Declaration) -> Schema:
-    """The columns that are fed: the operation is given apart, and the clock tells the arrival."""
-    return Schema(tuple(c for c in given_schema(declaration) if c.name != declaration.op))
+    """The columns that are fed: the operation is given apart, and the clock tells the arrival.
+
+    A change says itself how many more or fewer rows there are.
+    """
+    given = given_schema(declaration)
+    if isinstance(declaration, TableDeclaration) and declaration.summed:
+        return given
+    return Schema(tuple(c for c in given if c.name != declaration.op))
 
 
 def _value(value: Any, type_: Type, zone: tzinfo) -> Value:

@@ -136,6 +136,11 @@ class View:
             return base.until
         return next(Journal(self.root).entries(step - 1)).nows.get(self.name, NEG_INF)
 
+    def moment(self, at: Instant | None, step: int | None = None) -> Instant:
+        """The instant that is asked for, or ``now``; in the place of the end of time, which is
+        none, the last one before it."""
+        return min(self.now(step) if at is None else at, INF - 1)
+
     def check_kept(self, at: Instant | None) -> None:
         """Refuses an instant from which on answers are not kept any more."""
         base = History.read(self.root).view(self.name).base
@@ -239,7 +244,7 @@ class View:
 
     def _said(self, at: Instant | None, step: int | None) -> Any:
         """The changes of all steps that are valid at an instant."""
-        moment = self.now(step) if at is None else at
+        moment = self.moment(at, step)
         self.check_kept(moment)
 
         def read() -> Any:

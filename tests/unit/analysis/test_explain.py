@@ -2,8 +2,14 @@
 
 import json
 from textwrap import dedent
+from typing import Any
+
+import pytest
 
 from analysed import World
+from ebbtide.analysis.structure import structures_of
+from ebbtide.core.expiry import Expiry, Strategy
+from ebbtide.core.structure import Structure
 
 WORLD = World(
     """
@@ -35,6 +41,7 @@ def test_a_windowed_average() -> None:
           class    strict non-monotonic: the next row of a group ends its value
           changes  positive and negative
           times    from < to
+          held     none: rows pass on
           final    when to - 1 us <= progress(bids.at)
           Aggregate AVG(bids.price) by auction
             columns  auction BIGINT, AVG(bids.price) DOUBLE
@@ -44,6 +51,7 @@ def test_a_windowed_average() -> None:
             times    from < to
             stores   rows of "bids": keep while to > progress(bids.at) - 1 d + 1 us
             finds    by key (bids.auction), to, from
+            held     first in, first out
             emitted  keep while to > progress(bids.at) - 1 d + 1 us
             final    when to - 1 us <= progress(bids.at)
             Alias bids
@@ -52,6 +60,7 @@ def test_a_windowed_average() -> None:
               class    weakest non-monotonic: every row stays for the range
               changes  positive only
               times    to = from + 15 min and bids.at = from
+              held     none: rows pass on
               final    when to - 1 us <= progress(bids.at)
               Window [RANGE 15 MINUTES] on at
                 columns  auction BIGINT, price DOUBLE, at TIMESTAMP
@@ -59,6 +68,7 @@ def test_a_windowed_average() -> None:
                 class    weakest non-monotonic: every row stays for the range
                 changes  positive only
                 times    from = at and to = at + 15 min
+                held     none: rows pass on
                 final    when to - 1 us <= progress(bids.at)
                 Stream bids
                   columns  auction BIGINT, price DOUBLE, at TIMESTAMP
@@ -93,6 +103,7 @@ progress(bids.at) - 2 min)
           key      id
           class    strict non-monotonic: a row on the right ends one on the left
           changes  positive and negative
+          held     none: rows pass on
           final    when at <= min(progress(auctions.at), progress(bids.at) - 2 min)
           AntiJoin b.auction = a.id AND b.at >= a.at AND b.at <= a.at + INTERVAL 2 MINUTES
             columns  a.id BIGINT, a.at TIMESTAMP
@@ -101,15 +112,18 @@ progress(bids.at) - 2 min)
             changes  positive and negative
             stores   rows of "auctions": keep while a.at > progress(bids.at) - 1442 min
             finds    by key (a.id), a.at
+            held     by key
             stores   rows of "bids": keep while b.at > progress(auctions.at) \
 or b.at > progress(bids.at) - 1442 min
             finds    by key (b.auction), b.at
+            held     by key
             final    when a.at <= min(progress(auctions.at), progress(bids.at) - 2 min)
             Alias a
               columns  a.id BIGINT, a.at TIMESTAMP
               key      a.id
               class    monotonic: auctions only gets facts
               changes  positive only
+              held     none: rows pass on
               final    at once: auctions only gets facts
               Stream auctions
                 columns  id BIGINT, at TIMESTAMP
@@ -118,12 +132,14 @@ or b.at > progress(bids.at) - 1442 min
                 changes  positive only
                 stores   operations of "auctions": keep while at > progress(auctions.at)
                 finds    by key (id), at
+                held     by key
                 final    at once: auctions only gets facts
             Alias b
               columns  b.auction BIGINT, b.price DOUBLE, b.at TIMESTAMP
               key      none: rows may repeat
               class    monotonic: bids only gets facts
               changes  positive only
+              held     none: rows pass on
               final    at once: bids only gets facts
               Stream bids
                 columns  auction BIGINT, price DOUBLE, at TIMESTAMP
@@ -133,6 +149,33 @@ or b.at > progress(bids.at) - 1442 min
                 final    at once: bids only gets facts
         """,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("SELECT auction, COUNT(*) AS n FROM bids [RANGE 1 HOUR] GROUP BY auction",
+         "first in, first out"),
+        ("SELECT auction, COUNT(*) AS n FROM bids [FIXED 1 HOUR] GROUP BY auction", "by end"),
+        ("SELECT COUNT(*) AS n FROM bids [ROWS 5]", "by key"),
+        ("SELECT auction FROM bids [RANGE 1 HOUR] WHERE price > 3", None),
+    ],
+)  # fmt: skip
+def test_the_class_of_an_edge_picks_how_its_rows_lie(text: str, held: str | None) -> None:
+    """Of rows that stay equally long, of known ends, that others end, and of none that is kept."""
+    explained = WORLD.explained(text)
+    found = [store["structure"] for store in _stores(explained.document["plan"])]
+    assert (found[0] if found else None) == held
+    assert f"held     {held or 'none: rows pass on'}\n" in explained.theory
+    node = WORLD.analysed(text).root
+    while node.inputs:
+        told = structures_of(node, Expiry(Strategy.NEGATIVE))
+        assert set(told) == {Structure.BY_KEY}  # what expires is told by negative rows then
+        node = node.inputs[0]
+
+
+def _stores(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*plan["stores"], *(s for below in plan["inputs"] for s in _stores(below))]
 
 
 def test_a_count_for_ever() -> None:

@@ -120,3 +120,10 @@ def test_what_needs_no_data_loads_nothing_heavy(script: Path) -> None:
     )
     assert answer.stderr.split() == []
     assert answer.stdout.startswith("ebbtide 0.1.0 (")
+
+
+def test_a_view_is_explained_as_it_is_given(script: Path, command: Command) -> None:
+    text = script.read_text("utf-8").replace("GROUP BY section;", "GROUP BY section EMIT FINAL;")
+    script.write_text(text, "utf-8")
+    answer = command("explain", "highway.sql")
+    assert answer.out.startswith("fresh    a row is shown when it is final, and not before\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from ebbtide import Engine
@@ -12,7 +13,11 @@ from ebbtide.core.change import Change, consolidate
 from ebbtide.core.declaration import Late
 from ebbtide.core.schema import schema
 from ebbtide.engine.encoded_frames import encoded_table
+from ebbtide.engine.location import Location
+from ebbtide.engine.state_report import holdings
 from ebbtide.errors import EbbtideError
+from ebbtide.spark.arrivals import _op_text
+from ebbtide.spark.files_in_tasks import _operations
 from ebbtide.sql.parser import parse
 from ebbtide.sql.printer import sql
 
@@ -173,6 +178,104 @@ def test_a_table_is_read_in_an_encoding(tmp_path: Path, encoding: str) -> None:
     assert engine.late("t").num_rows == 0
 
 
+CHANGES = """
+CREATE TABLE t (k BIGINT, v BIGINT, PROGRESS FOR valid_from AS valid_from) ENCODING changes
+  RETAIN 10 SECONDS
+"""
+
+
+def change(k: int, begin: int, end: int | None, diff: int) -> tuple[Any, ...]:
+    return (k, None, begin * S, None if end is None else end * S, diff)
+
+
+def test_a_table_is_the_sum_of_its_changes(tmp_path: Path) -> None:
+    """Two rows that touch, and a piece taken out of both.
+
+    +1  ├─────────────┤
+    +1                ├──────┤
+    -1       ├──────────┤
+    """
+    found = versions(
+        engine_at(tmp_path, CHANGES),
+        "SELECT k, valid_from AS since FROM t",
+        (None, change(1, 1, 5, 1), change(2, 2, None, 3)),
+        (None, change(1, 5, 9, 1), change(1, 3, 7, -1), change(2, 4, None, -2)),
+    )
+    assert found == [
+        (1, 1 * S, 1, 3), (2, 2 * S, 2, 4), (2, 2 * S, 4, None), (1, 7 * S, 7, 9),
+    ]  # fmt: skip
+
+
+def test_a_negative_change_waits_until_it_is_covered_as_a_whole(tmp_path: Path) -> None:
+    engine = engine_at(tmp_path, CHANGES)
+    query = engine.query("SELECT k FROM t", "q")
+    query.start()
+    engine.feed("t", [change(1, 1, 5, 1), change(1, 3, 7, -1), change(2, 2, 4, -1)])
+    engine.step()
+    assert query.snapshot(at=3 * S).to_pylist() == [{"k": 1}]
+    assert engine.pending("t").num_rows == 2
+    engine.feed("t", [change(1, 5, 7, 1)])
+    engine.step()
+    assert query.snapshot(at=3 * S).to_pylist() == []
+    assert engine.pending("t").num_rows == 1
+    engine.advance("t", 60 * S)
+    engine.step()
+    assert engine.pending("t").num_rows == 0
+    assert [row["reason"] for row in engine.late("t").to_pylist()] == ["no-positive"]
+
+
+def test_a_change_of_nothing_is_unused_and_no_operation_is_given_apart(tmp_path: Path) -> None:
+    engine = engine_at(tmp_path, CHANGES)
+    engine.query("SELECT k FROM t", "q").start()
+    engine.feed("t", [change(1, 1, 5, 0), {"k": 1, "valid_from": 1 * S, "valid_to": 2 * S}])
+    engine.step()
+    assert [row["reason"] for row in engine.late("t").to_pylist()] == ["unknown-op"] * 2
+    with pytest.raises(EbbtideError, match="unknown-op"):
+        engine.feed("t", [change(1, 1, 5, 1)], op="end")
+
+
+def test_temporal_tuples_are_rows_that_nothing_ends(tmp_path: Path) -> None:
+    engine = engine_at(
+        tmp_path,
+        "CREATE TABLE t (k BIGINT, PROGRESS FOR valid_from AS valid_from) ENCODING temporal",
+    )
+    query = engine.query("SELECT k FROM t", "q")
+    query.start()
+    engine.feed("t", [{"k": 1, "valid_from": 1 * S, "valid_to": 9 * S, "step": 0}] * 2)
+    engine.step()
+    assert query.snapshot(at=8 * S).to_pylist() == [{"k": 1}] * 2
+    assert "weak non-monotonic: a row stays until its own end" in query.explain(verbose=True)
+    with pytest.raises(EbbtideError, match="unknown-op"):
+        engine.feed("t", [(1, 1 * S, 9 * S)], op="end")
+
+
+def test_changes_in_files_and_frames_say_by_their_sign_what_they_do() -> None:
+    columns = schema(k="BIGINT", valid_from="TIMESTAMP", valid_to="TIMESTAMP", diff="BIGINT")
+    declared = encoded_table("t", columns, (), "changes", 0, 0, Late.REVISE)
+    assert declared.bag
+    assert declared.key == ("k",)
+    assert declared.row_schema.names == ("k", "valid_from")
+    counts = pa.array([1, -2, 0, None], pa.int64())
+    times = pa.array([S, S, S, S], pa.int64())
+    batch = pa.RecordBatch.from_arrays(
+        [counts, times, times, counts, pa.nulls(4, pa.string())],
+        names=[*columns.names, "malformed"],
+    )
+    assert _operations(declared, batch).to_pylist() == ["upsert", "end", "0", ""]
+    assert "signum(`diff`)" in _op_text(declared, "`diff`")
+
+
+def test_versions_that_have_ended_are_not_stored(tmp_path: Path) -> None:
+    engine = engine_at(tmp_path, BOUNDED.replace("1 MINUTE", "1 SECOND"))
+    engine.query("SELECT k, v FROM t", "q").start()
+    for k in range(1, 20):
+        engine.feed("t", [row(k, 0, 10 * k, 10 * k + 5)])
+        engine.step()
+    (operations,) = [h for h in holdings(Location(str(tmp_path)).query("q")) if h.rows]
+    assert operations.area == "operations"
+    assert operations.rows <= 2
+
+
 def test_declarations_are_printed_as_they_are_written() -> None:
     for text in (
         "CREATE TABLE t (k BIGINT, PRIMARY KEY (k)) ENCODING 'positive-temporal'",
@@ -187,6 +290,8 @@ def test_declarations_are_printed_as_they_are_written() -> None:
 WRONG = {
     "CREATE TABLE t (k BIGINT, PRIMARY KEY (k)) ENCODING avro": "unknown-encoding",
     "CREATE TABLE t (k BIGINT, PRIMARY KEY (k)) ENCODING temporal": "unreadable-encoding",
+    "CREATE TABLE t (k BIGINT, PRIMARY KEY (k)) ENCODING changes": "unreadable-encoding",
+    "CREATE TABLE t (k BIGINT) LIFETIME 5 SECONDS ENCODING changes": "duplicate-clause",
     "CREATE TABLE t (k BIGINT, at TIMESTAMP, PRIMARY KEY (k)) TIME at ENCODING upsert":
         "duplicate-clause",
     "CREATE TABLE t (k BIGINT, _op STRING, PRIMARY KEY (k)) ENCODING upsert": "duplicate-column",

@@ -15,6 +15,7 @@ from ebbtide.analysis.formula.dnf import NOTHING_KNOWN
 from ebbtide.analysis.formula.formula import compare
 from ebbtide.analysis.formula.progress import NEVER, Bound
 from ebbtide.analysis.formula.streambound import Bounded, StreamBound, propagated
+from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.temporal.edge import FROM, TO, Edge, allowing_nulls
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.time import Duration
@@ -49,12 +50,20 @@ def table(node: ChangingTable) -> Edge:
         facts = facts.where(compare(begin, "<=", FROM))
         if declaration.lifetime_us is not None:
             facts = facts.where(compare(TO, "<=", begin + declaration.lifetime_us))
-        if declaration.until is not None and not node.schema.column(declaration.until).nullable:
-            end = edge.columns[node.schema.position(declaration.until)]
-            facts = facts.where(compare(TO, "<=", end))
+        end = _end(node, edge)
+        facts = facts if end is None else facts.where(compare(TO, "<=", end))
         if table_progresses(declaration):
             atoms.append(Bounded(FROM, bound_of(declaration, declaration.time)))
     return Edge(node.schema, Kind.SNAPSHOT, facts, StreamBound.of(*atoms))
+
+
+def _end(node: ChangingTable, edge: Edge) -> Var | None:
+    """The column with the bound at which a version ends at latest, if every row has one."""
+    declaration = node.declaration
+    if declaration.until is None or declaration.summed:
+        return None
+    column = node.schema.column(declaration.until)
+    return None if column.nullable else edge.columns[node.schema.index(column)]
 
 
 def table_progresses(declaration: TableDeclaration) -> bool:

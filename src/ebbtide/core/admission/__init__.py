@@ -20,6 +20,7 @@ an engine that keeps little to agree with.
 | ``operation`` | arrivals that were admitted, and what becomes of them |
 | ``facts`` | streams: facts by key |
 | ``versions`` | changing tables: versions by key |
+| ``sums`` | tables of changes: versions by what is added up |
 | ``state`` | the state of an input, and ``admit`` |
 """
 

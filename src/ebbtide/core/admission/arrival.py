@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from ebbtide.core.codec.encoding import Encoding
 from ebbtide.core.declaration import Declaration, StreamDeclaration, TableDeclaration
 from ebbtide.core.time import Instant
 from ebbtide.core.values import Row
@@ -32,6 +33,7 @@ class Reason(Enum):
     """Why a row is unused."""
 
     LATE = "late"
+    APPROXIMATED = "approximated"
     BEYOND = "beyond"
     NULL_TIME = "null-time"
     NULL_KEY = "null-key"
@@ -85,7 +87,8 @@ class Unused:
 
 _OURS = {op.value: op for op in Op}
 
-# What others say of facts: Spark's change types, Flink's row kinds, Debezium's letters, signs.
+# What others say of facts: Spark's change types, Flink's row kinds, the letters of Debezium
+# and of other feeds, signs.
 _THEIRS = {
     "+": Op.INSERT,
     "-": Op.DELETE,
@@ -101,6 +104,8 @@ _THEIRS = {
     "r": Op.INSERT,
     "u": Op.REPLACE,
     "d": Op.DELETE,
+    "i": Op.INSERT,
+    "update": Op.REPLACE,
 }
 
 # The same words said of what a table holds: their delete is our end, for the row was there until
@@ -113,14 +118,17 @@ KNOWN_WORDS = tuple(sorted(_OURS.keys() | _THEIRS.keys()))
 """Every word that means an operation on some input."""
 
 
-def read_op(declaration: Declaration, word: str | None) -> Op | None:
+def read_op(declaration: Declaration, word: str | int | None) -> Op | None:
     """The operation that a word in the OP column means, or None if it means none.
 
     Ours are insert, delete, replace, upsert and end.  On a table, "delete" is ours (the version
     never was) unless the column is Spark's ``_change_type``, where it ends the version, as it does
-    in a bag.
+    in a bag.  Of changes the word is a number, whose sign says it.
     """
-    text = (word or "").strip().casefold()
+    if isinstance(declaration, TableDeclaration) and declaration.summed:
+        count = word if isinstance(word, int) else 0
+        return None if count == 0 else Op.UPSERT if count > 0 else Op.END
+    text = str(word or "").strip().casefold()
     if not _changes_versions(declaration):
         return _OURS.get(text, _THEIRS.get(text))
     if isinstance(declaration, TableDeclaration) and declaration.bag:
@@ -138,7 +146,8 @@ def default_op(declaration: Declaration) -> Op:
 def allowed_ops(declaration: Declaration) -> frozenset[Op]:
     """The operations that an input takes."""
     if isinstance(declaration, TableDeclaration) and declaration.bag:
-        return frozenset({Op.UPSERT, Op.END})
+        final = declaration.encoding is Encoding.TEMPORAL
+        return frozenset({Op.UPSERT}) if final else frozenset({Op.UPSERT, Op.END})
     if _changes_versions(declaration):
         return frozenset({Op.UPSERT, Op.END, Op.DELETE, Op.REPLACE})
     if isinstance(declaration, TableDeclaration) or declaration.append_only:

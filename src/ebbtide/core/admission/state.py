@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ebbtide.core.admission.arrival import Arrival, Step, Unused
 from ebbtide.core.admission.facts import FactLedger
 from ebbtide.core.admission.operation import Operation, Outcome, admitted
 from ebbtide.core.admission.refusal import refusal, stamped
+from ebbtide.core.admission.sums import SumLedger
 from ebbtide.core.admission.versions import VersionLedger
 from ebbtide.core.change import Change, consolidate
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
+
+Ledger: TypeAlias = FactLedger | VersionLedger | SumLedger
+"""What has become of all operations on an input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Admission:
 
     declaration: Declaration
     frontier: InputFrontier
-    ledger: FactLedger | VersionLedger
+    ledger: Ledger
     refused: tuple[Unused, ...] = ()
     admitted: int = 0
 
@@ -57,12 +62,17 @@ class Admission:
 
 def begin(declaration: Declaration, replays: bool = False) -> Admission:
     """An input at which nothing has arrived; where it ``replays``, its archive counts."""
-    ledger = (
-        VersionLedger(declaration)
-        if isinstance(declaration, TableDeclaration) and not declaration.static
-        else FactLedger(declaration)
-    )
-    return Admission(declaration, first_frontier(declaration, replays), ledger)
+    return Admission(declaration, first_frontier(declaration, replays), ledger_of(declaration))
+
+
+def ledger_of(declaration: Declaration, operations: Iterable[Operation] = ()) -> Ledger:
+    """The ledger of an input, with operations that were admitted before."""
+    told = tuple(operations)
+    if not isinstance(declaration, TableDeclaration) or declaration.static:
+        return FactLedger(declaration, told)
+    if declaration.summed:
+        return SumLedger(declaration, told)
+    return VersionLedger(declaration, told)
 
 
 def admit(state: Admission, step: Step) -> Admission:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +24,16 @@ import pyarrow as pa
 from ebbtide.core.admission import UNUSED_COLUMNS, Arrival, Op, Unused, UnusedRow
 from ebbtide.core.admission.facts import FactLedger
 from ebbtide.core.admission.operation import Operation, Outcome, admitted
+from ebbtide.core.admission.state import Ledger, ledger_of
+from ebbtide.core.admission.sums import SumLedger
 from ebbtide.core.admission.versions import VersionLedger
 from ebbtide.core.change import Change, minus
-from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
 from ebbtide.core.row_text import row_text
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row
-from ebbtide.kernels.admission.plain_keys import plain_keys, settles
+from ebbtide.kernels.admission.plain_keys import ends_by_itself, plain_keys, stored_times
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import (
@@ -113,13 +115,9 @@ class Admission:
         """The negatives among stored operations that wait for what they are about."""
         found: list[Arrival] = []
         for mine, _ in _by_key(self._operations(to_changes(stored), frontier, 0), ()).values():
-            found += [o.arrival for o in self._ledger(mine).outcome(frontier).pending]
+            outcome = ledger_of(self.declaration, mine).outcome(frontier)
+            found += [o.arrival for o in outcome.pending]
         return found
-
-    def _ledger(self, operations: list[Operation]) -> VersionLedger | FactLedger:
-        if isinstance(self.declaration, TableDeclaration) and not self.declaration.static:
-            return VersionLedger(self.declaration, tuple(operations))
-        return FactLedger(self.declaration, tuple(operations))
 
     def _by_ledgers(
         self, stored: Batch, arrived: Batch, before: InputFrontier, after: InputFrontier
@@ -148,9 +146,9 @@ class Admission:
         kept: list[Operation],
     ) -> tuple[Outcome, Outcome]:
         """What has become of a key's operations before and after the step."""
-        ledger = self._ledger(known)
+        ledger = ledger_of(self.declaration, known)
         later = ledger.admit(new, before, after)
-        kept += later.open if isinstance(later, FactLedger) else _prune(later, after)
+        kept += _needed(later, after)
         return ledger.outcome(before), later.outcome(after)
 
     def _difference(self, outcomes: tuple[Outcome, Outcome]) -> Iterable[Change]:
@@ -183,18 +181,24 @@ class Admission:
         ]
 
     def _stored(self, operation: Operation, frontier: InputFrontier) -> Change:
-        """An operation as a change that ends when the horizon passes it."""
+        """An operation as a change that ends when the horizon passes it.
+
+        A version that ends by itself is there from when it settles until then.
+        """
         arrival = operation.arrival
         row = (*arrival.row, operation.op.value, arrival.offset, None)
         lines = zip(frontier.lines, operation.times, strict=True)
         times = [t for line, t in lines if line.settles and t is not None]
-        return Change(row, NEG_INF, min(times, default=INF))
+        settled = min(times, default=INF)
+        if operation.op is Op.UPSERT and settled < INF and ends_by_itself(self.declaration):
+            end = self.declaration.end_of(operation.at, operation.row)
+            return Change(row, settled, max(end, settled + 1))
+        return Change(row, NEG_INF, settled)
 
     def _opened(self, arrived: Batch, frontier: InputFrontier) -> Batch:
         """The same for operations as they arrived."""
-        ends = settles(self.declaration, arrived, frontier)
-        always, once = (np.full(len(ends), value, np.int64) for value in (NEG_INF, 1))
-        return with_times(arrived, always, ends, once)
+        begins, ends = stored_times(self.declaration, arrived, frontier)
+        return with_times(arrived, begins, ends, np.ones(len(ends), np.int64))
 
 
 def split(changes: Any) -> tuple[Any, Any]:
@@ -233,6 +237,20 @@ def _without_texts(changes: Batch, schema: Schema) -> Batch:
     nothing = [pa.nulls(changes.num_rows, pa.string())] * _TEXTS
     rows = [changes.column(i) for i in payload(changes)]
     return pa.Table.from_arrays([*rows, *nothing, *times], schema=schema)
+
+
+def _needed(ledger: Ledger, after: InputFrontier) -> Iterable[Operation]:
+    """The operations of a key that can still matter."""
+    match ledger:
+        case FactLedger():
+            return ledger.open
+        case SumLedger():
+            line = after[ledger.declaration.time or ""]
+            return ledger.needed(line) if line.progresses else ledger.operations
+        case VersionLedger():
+            return _prune(ledger, after)
+        case _:
+            assert_never(ledger)
 
 
 def _prune(ledger: VersionLedger, after: InputFrontier) -> list[Operation]:

@@ -15,7 +15,7 @@ Law: for the keys that are chosen here, what is emitted and what is kept is what
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -62,13 +62,29 @@ def plain_keys(
 _NOTHING = tuple(np.zeros(0, np.int64) for _ in range(4))
 
 
-def settles(declaration: Declaration, operations: Any, frontier: InputFrontier) -> Ints:
-    """For each operation the instant at which the horizon passes it."""
-    result: Ints = np.full(operations.num_rows, INF, np.int64)
+def ends_by_itself(declaration: Declaration) -> TypeGuard[TableDeclaration]:
+    """Whether versions have ends of their own, so that what is stored of them goes by itself."""
+    bounded = declaration.lifetime_us is not None or declaration.until is not None
+    return isinstance(declaration, TableDeclaration) and bounded
+
+
+def stored_times(
+    declaration: Declaration, operations: Any, frontier: InputFrontier
+) -> tuple[Ints, Ints]:
+    """From when until when operations are stored: until the horizon passes them; a version that
+    ends by itself from then until its end, so that both are noticed."""
+    settled: Ints = np.full(operations.num_rows, INF, np.int64)
     for line in frontier.settling:
         place = declaration.schema.position(line.attribute)
-        result = np.minimum(result, fixed(column(operations, place)))
-    return result
+        settled = np.minimum(settled, fixed(column(operations, place)))
+    begins: Ints = np.full(len(settled), NEG_INF, np.int64)
+    if not ends_by_itself(declaration) or declaration.time is None:
+        return begins, settled
+    rows = _Rows(declaration, operations, begins)
+    limits = _limits(declaration, rows, rows.times(declaration.time))
+    bounded = rows.are(Op.UPSERT) & (settled < INF)
+    ends = np.maximum(limits, np.minimum(settled, INF - 1) + 1)
+    return np.where(bounded, settled, begins), np.where(bounded, ends, settled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +138,7 @@ def _facts(rows: _Rows, new: Mask, after: InputFrontier) -> Plain:
 def _versions(declaration: TableDeclaration, rows: _Rows, new: Mask, after: InputFrontier) -> Plain:
     assert declaration.time is not None
     at = rows.times(declaration.time)
-    limit = np.full(len(at), INF, np.int64)
-    if declaration.lifetime_us is not None:
-        limit = np.minimum(at, INF - declaration.lifetime_us) + declaration.lifetime_us
-    if declaration.until is not None:
-        limit = np.minimum(limit, rows.bounds(declaration.until))
+    limit = _limits(declaration, rows, at)
     story = _Story(rows.ids, at, limit, rows.are(Op.UPSERT), rows.are(Op.END))
     order = _in_order(declaration, rows, at, new)
     old = order[~new[order]]
@@ -140,6 +152,16 @@ def _versions(declaration: TableDeclaration, rows: _Rows, new: Mask, after: Inpu
     line = after[declaration.time]
     kept = story.needed(order, line.horizon) if line.progresses else chosen
     return Plain(chosen, kept, net(pa.concat_tables(parts)))
+
+
+def _limits(declaration: TableDeclaration, rows: _Rows, at: Ints) -> Ints:
+    """Where versions that begin at some instants end by themselves."""
+    limit: Ints = np.full(len(at), INF, np.int64)
+    if declaration.lifetime_us is not None:
+        limit = np.minimum(at, INF - declaration.lifetime_us) + declaration.lifetime_us
+    if declaration.until is not None:
+        limit = np.minimum(limit, rows.bounds(declaration.until))
+    return limit
 
 
 def _in_order(declaration: TableDeclaration, rows: _Rows, at: Ints, new: Mask) -> Ints:

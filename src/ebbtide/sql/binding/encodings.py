@@ -12,9 +12,9 @@ from ebbtide.core.codec.encoding import Encoding, encoding_of
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, STRING, TIMESTAMP
 from ebbtide.errors import BindError, QueryError
-from ebbtide.sql.syntax import CreateTable, Name
+from ebbtide.sql.syntax import CreateTable, Name, Period
 
-__all__ = ["READABLE", "check_key", "known_encoding", "unreadable", "with_encoding"]
+__all__ = ["READABLE", "check_key", "known_encoding", "with_encoding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,19 @@ class _Added:
     """The columns of an encoding, and which of them is what."""
 
     columns: tuple[Column, ...]
-    op: str
+    op: str | None
     time: str
     sequence: str | None = None
     until: str | None = None
 
 
+_INTERVAL = (Column("valid_from", TIMESTAMP), Column("valid_to", TIMESTAMP))
+
 READABLE = {
+    Encoding.CHANGES: _Added(
+        (*_INTERVAL, Column("diff", BIGINT)), "diff", "valid_from", until="valid_to"
+    ),
+    Encoding.TEMPORAL: _Added(_INTERVAL, None, "valid_from", until="valid_to"),
     Encoding.UPSERT: _Added((Column("_op", STRING), Column("_at", TIMESTAMP)), "_op", "_at"),
     Encoding.POSITIVE_NEGATIVE: _Added(
         (Column("_sign", STRING), Column("_at", TIMESTAMP)), "_sign", "_at"
@@ -51,29 +57,31 @@ READABLE = {
     ),
     Encoding.DEBEZIUM: _Added((Column("_op", STRING), Column("_at", TIMESTAMP)), "_op", "_at"),
 }
-"""The encodings that a table can be read in."""
+"""What a table has that is read in an encoding; each can be."""
 
 
 def with_encoding(statement: CreateTable, schema: Schema) -> tuple[CreateTable, Schema]:
     """A declaration, and its columns, with what its encoding says."""
     name = statement.encoding
     assert name is not None
-    added = READABLE.get(known_encoding(name))
-    if added is None:
-        raise unreadable(name.text).with_span(name.span)
+    added = READABLE[known_encoding(name)]
     try:
         check_key(known_encoding(name), bool(statement.key))
     except BindError as error:
         raise error.with_span(name.span) from None
-    said = {"TIME": statement.time, "OP": statement.op, "SEQUENCE": statement.sequence}
+    said: dict[str, Name | Period | None] = {
+        "TIME": statement.time,
+        "OP": statement.op,
+        "SEQUENCE": statement.sequence,
+    }
     if added.until is not None:
-        said["LIFETIME"] = statement.lifetime if isinstance(statement.lifetime, Name) else None
+        said["LIFETIME"] = statement.lifetime
     for clause, part in said.items():
         if part is not None:
             raise BindError(
                 "duplicate-clause",
                 f"{clause} is what the encoding {name.text} says already",
-                hint=f"leave out {clause} {part.text}",
+                hint=f"leave out {clause}{f' {part.text}' if isinstance(part, Name) else ''}",
                 span=part.span,
             )
     for column in added.columns:
@@ -86,19 +94,20 @@ def with_encoding(statement: CreateTable, schema: Schema) -> tuple[CreateTable, 
     told = replace(
         statement,
         time=Name(added.time, name.span),
-        op=Name(added.op, name.span),
+        op=None if added.op is None else Name(added.op, name.span),
         sequence=None if added.sequence is None else Name(added.sequence, name.span),
         lifetime=statement.lifetime if added.until is None else Name(added.until, name.span),
     )
     return told, Schema((*schema.columns, *added.columns))
 
 
-_OF_BAGS = (Encoding.POSITIVE_NEGATIVE, Encoding.CHANGE_TYPE)
+_ALWAYS_BAGS = (Encoding.CHANGES, Encoding.TEMPORAL, Encoding.POSITIVE_NEGATIVE)
+_OF_BAGS = (*_ALWAYS_BAGS, Encoding.CHANGE_TYPE)
 
 
 def check_key(kind: Encoding, keyed: bool) -> None:
     """Refuses a key where tuples are matched by all their columns, and its absence elsewhere."""
-    if keyed and kind is Encoding.POSITIVE_NEGATIVE:
+    if keyed and kind in _ALWAYS_BAGS:
         raise BindError(
             "unreadable-encoding",
             f"rows of the encoding {kind.value} are told apart by all their columns",
@@ -110,15 +119,6 @@ def check_key(kind: Encoding, keyed: bool) -> None:
             f"rows of the encoding {kind.value} are told apart by a key",
             hint="declare a PRIMARY KEY",
         )
-
-
-def unreadable(word: str) -> BindError:
-    """The error of an encoding that no table is read in."""
-    return BindError(
-        "unreadable-encoding",
-        f"a table cannot be read in the encoding {word}",
-        hint=f"ENCODING {' or '.join(repr(encoding.value) for encoding in READABLE)}",
-    )
 
 
 def known_encoding(name: Name) -> Encoding:
