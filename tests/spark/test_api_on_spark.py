@@ -85,7 +85,7 @@ def test_a_query_lives_on_in_another_engine(spark: SparkSession, tmp_path: Path)
 
 
 def test_constants_keep_their_row(spark: SparkSession, tmp_path: Path) -> None:
-    """It was lost once: a table of no columns had no rows, either."""
+    """It was lost: a table of no columns has no rows, either."""
     engine = made(spark, tmp_path)
     constants = {
         "alone": "SELECT 7L AS k",
