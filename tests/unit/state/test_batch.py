@@ -19,6 +19,7 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.values import NAN, row
 from ebbtide.state import hashing, netting
 from ebbtide.state.batch import (
+    DIFF,
     batch_schema,
     codes,
     consolidate,
@@ -27,7 +28,9 @@ from ebbtide.state.batch import (
     minus,
     net,
     to_changes,
+    with_times,
 )
+from ebbtide.state.columns import ints
 
 TYPES = {
     pa.int8(): [None, 0, -1, 7],
@@ -89,6 +92,15 @@ def test_the_canonical_form_is_the_models(drawn) -> None:
     assert sorted(map(repr, to_changes(net(arrow(changes, schema))))) == sorted(
         map(repr, model.consolidate(changes))
     )
+
+
+@given(drawn=batches(), start=st.sampled_from([NEG_INF, 3]), end=st.sampled_from([3, INF]))
+def test_over_one_interval_diffs_add_up(drawn, start, end) -> None:
+    schema, (changes,) = drawn
+    alike = arrow([Change(c.row, 0, 1, c.diff) for c in changes], schema)
+    times = (np.full(alike.num_rows, time, np.int64) for time in (start, end))
+    table = with_times(alike, *times, ints(alike, DIFF))
+    assert to_changes(consolidate(table)) == model.consolidate(to_changes(table))
 
 
 @given(drawn=batches(2))
