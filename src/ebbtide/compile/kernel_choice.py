@@ -51,7 +51,7 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis.equalities import split_condition
-from ebbtide.analysis.stores import folds_input
+from ebbtide.analysis.stores import folds_input, keeps_first
 from ebbtide.columnar.evaluation import Columnar
 from ebbtide.compile.kernel_columns import Columns
 from ebbtide.compile.pruning import Reads, assigning_reads, joined_reads
@@ -78,6 +78,7 @@ from ebbtide.kernels.operators import (
     rstream,
     semi_join,
     strict_difference,
+    top_facts,
     top_n,
     unnest,
 )
@@ -348,6 +349,8 @@ def _top(node: TopN) -> Chosen:
         node.offset,
         node.number_as is not None,
     )
+    if keeps_first(node):
+        return _widened(node, top_facts.TopFacts(kernel), columns, partition)
     return _widened(node, kernel, columns, partition)
 
 
