@@ -12,39 +12,24 @@ import click
 from ebbtide.cli import scripts
 from ebbtide.cli.error_display import DONE, USERS
 from ebbtide.cli.options import location_option
-from ebbtide.core.time import (
-    DAY,
-    HOUR,
-    INF,
-    MILLISECOND,
-    MINUTE,
-    SECOND,
-    Instant,
-    duration,
-    instant,
-    is_finite,
-)
+from ebbtide.core.time import INF, SECOND, Instant, duration, instant, is_finite
 from ebbtide.core.words import counted
 from ebbtide.errors import EbbtideError
 
 if TYPE_CHECKING:
     from ebbtide.engine.query import Query
 
-_SHORT = re.compile(r"(\d+)\s*(ms|s|m|h|d)")
-_UNITS = {"ms": MILLISECOND, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
 _FEW = 20
 """An answer of so many rows is shown at the end of a run."""
 
 
 def seconds(text: str) -> float:
-    """A length of time as people type it: ``30s``, ``5m``, ``1 hour``.
+    """A length of time as people type it, in seconds.
 
     >>> seconds("30s"), seconds("1500ms"), seconds("2 minutes")
     (30.0, 1.5, 120.0)
     """
-    short = _SHORT.fullmatch(text.strip())
-    length = int(short[1]) * _UNITS[short[2]] if short else duration(text)
-    return length / SECOND
+    return duration(text) / SECOND
 
 
 @click.command("run")
