@@ -22,12 +22,13 @@ from ebbtide.analysis.archive_keep import archive_keep
 from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
-from ebbtide.analysis.outlook import Outlook, Rates, outlook
+from ebbtide.analysis.outlook import Outlook, Rates, length, outlook
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.structure import structures_of
 from ebbtide.analysis.temporal.edge import FROM, TO
 from ebbtide.analysis.verdict import Analysis, analyse
+from ebbtide.core.declaration import Histogram, RowSample, StreamDeclaration
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
 from ebbtide.core.structure import Structure
 from ebbtide.core.time import SECOND
@@ -197,7 +198,21 @@ def _expiry(node: Node, expiry: Expiry) -> list[str]:
 def _archive(relation: Relation) -> dict[str, str]:
     """How long the rows of a source are archived, if they are."""
     keep = archive_keep(relation.declaration) if isinstance(relation, Stream) else None
-    return {} if keep is None else {"archive": f"keep while {keep}"}
+    if keep is None or not isinstance(relation, Stream):
+        return {}
+    return {"archive": f"keep{_part(relation.declaration)} while {keep}"}
+
+
+def _part(declaration: StreamDeclaration) -> str:
+    """What is archived in the place of all rows."""
+    match declaration.summary:
+        case None:
+            return ""
+        case RowSample(impact=impact) as sample:
+            by = "" if impact is None else f" by impact of {impact}"
+            return f" {sample.percent:f} percent{by}"
+        case Histogram(of, every_us):
+            return f" a histogram of {', '.join(of)} every {length(every_us)}"
 
 
 def _held(node: Node, store: Store, expiry: Expiry) -> Structure:

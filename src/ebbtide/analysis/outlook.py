@@ -26,7 +26,7 @@ from ebbtide.analysis.formula.progress import AnyValue, Bound, Fastest, Limit, P
 from ebbtide.analysis.formula.progress import Value as ProgressValue
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.keep_rules import ByTime, LastRows, OpenSessions
-from ebbtide.analysis.replay import hindrance, reaches_back
+from ebbtide.analysis.replay import approximates, hindrance, reaches_back
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, Edge
@@ -178,6 +178,13 @@ def _late(source: Declaration, hindered: str | None) -> str:
     begins = begins or f'"{source.name}": rows that come behind others'
     if isinstance(source, StreamDeclaration) and reaches_back(source):
         return f"{begins} are late, and {_replayed(source, delay, hindered)}"
+    if isinstance(source, StreamDeclaration) and approximates(source):
+        kept, until = length(delay + source.kept_us), length(delay + source.approximate_us)
+        first = f"revise the answer; from {kept} on they are" if source.kept_us else "are"
+        return (
+            f"{begins} are late, and {first} set aside, and come into approximations; from {until} "
+            "on they do not"
+        )
     if source.late is Late.REVISE and source.retain_us:
         until = length(delay + source.retain_us)
         return f"{begins} are late, and revise the answer; from {until} on they are set aside"

@@ -20,7 +20,14 @@ def reaches_back(declaration: Declaration) -> bool:
     """Whether the archive of a source holds more than its operators keep."""
     if not isinstance(declaration, StreamDeclaration) or declaration.archive_us is None:
         return False
-    return declaration.archive_us > declaration.kept_us
+    return declaration.summary is None and declaration.archive_us > declaration.kept_us
+
+
+def approximates(declaration: Declaration) -> bool:
+    """Whether rows that operators have let go of come into approximations."""
+    if not isinstance(declaration, StreamDeclaration):
+        return False
+    return declaration.approximate_us > declaration.kept_us
 
 
 def hindrance(met: Iterable[Declaration], recursive: bool, expiry: Expiry) -> str | None:
@@ -31,7 +38,9 @@ def hindrance(met: Iterable[Declaration], recursive: bool, expiry: Expiry) -> st
         return f"it is read under expiry {expiry.strategy.value}"
     for declaration in met:
         if not is_static(declaration) and not _is_archived(declaration):
-            return f'it meets "{declaration.name}", which is not archived'
+            part = isinstance(declaration, StreamDeclaration) and declaration.summary is not None
+            what = "of which only a summary is archived" if part else "which is not archived"
+            return f'it meets "{declaration.name}", {what}'
     return None
 
 
@@ -41,4 +50,6 @@ def is_static(declaration: Declaration) -> bool:
 
 
 def _is_archived(declaration: Declaration) -> bool:
-    return isinstance(declaration, StreamDeclaration) and declaration.archive_us is not None
+    if not isinstance(declaration, StreamDeclaration):
+        return False
+    return declaration.archive_us is not None and declaration.summary is None

@@ -19,6 +19,7 @@ _COMMANDS = (
     "changes",
     "diff",
     "why",
+    "approximate",
     "late",
     "errors",
     "timeline",

@@ -104,6 +104,7 @@ from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators import recursion
+from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.kernels.operators.final import AtOnce, Final
 from ebbtide.kernels.operators.held import Held
 from ebbtide.kernels.operators.input_archive import InputArchive
@@ -363,7 +364,7 @@ class _Lowering:
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(number),
+                    InputArchive(number, _summarised(declaration)),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
@@ -613,6 +614,10 @@ def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
     declarations = tuple(lowering.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
     return Lowered(physical, stages, declarations, tuple(lowering.given), lowering.nodes, replays)
+
+
+def _summarised(declaration: Declaration) -> Summarised | None:
+    return Summarised.of(declaration) if isinstance(declaration, StreamDeclaration) else None
 
 
 def _hashes(column: Column) -> bool:

@@ -6,13 +6,14 @@ These are values; ``frontier`` and ``admission`` act on them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias
 
 from ebbtide.core.codec.encoding import Encoding
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, Duration, Instant, shift
-from ebbtide.core.types import TimestampType
+from ebbtide.core.types import DecimalType, DoubleType, IntegerType, TimestampType, Type
 from ebbtide.core.values import Row
 from ebbtide.errors import QueryError
 
@@ -41,6 +42,47 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
+class RowSample:
+    """``SAMPLE 10 PERCENT``: an archive has so much of the rows, by a hash of each and a seed.
+
+    By the ``impact`` of a column, rows with larger values are chosen with greater probability.
+    """
+
+    per_million: int
+    impact: str | None = None
+    seed: int = 0
+
+    @property
+    def part(self) -> float:
+        """The part of all rows that is kept, on average."""
+        return self.per_million / 1_000_000
+
+    @property
+    def percent(self) -> Decimal:
+        """The same in percent."""
+        return (Decimal(self.per_million) / 10_000).normalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """``AS HISTOGRAM``: an archive has how many rows there are in each bin.
+
+    A bin is a span of ``every_us`` of the times that progress, and a narrow range of each of the
+    columns ``of``; all other columns are as they are.
+    """
+
+    of: tuple[str, ...]
+    every_us: Duration
+
+
+TAKEN = 0
+"""The weight of a row of a sample that is taken back, whatever it was kept with."""
+
+Summary: TypeAlias = RowSample | Histogram
+"""What an archive has in the place of all rows."""
+
+
+@dataclass(frozen=True, slots=True)
 class StreamDeclaration:
     """A stream of facts.
 
@@ -50,6 +92,7 @@ class StreamDeclaration:
     ``archive_us`` is how far behind its progress the rows that it accepts are archived; None if
     they are not.  Rows that are to be replayed wait until its progress comes to the next multiple
     of ``revise_us``, or if that is ``INF`` until they are asked for; None if they do not wait.
+    With a ``summary`` the archive has less than all rows, and nothing is replayed from it exactly.
     """
 
     name: str
@@ -66,6 +109,7 @@ class StreamDeclaration:
     until: str | None = field(default=None, metadata=LATER)
     archive_us: Duration | None = field(default=None, metadata=LATER)
     revise_us: Duration | None = field(default=None, metadata=LATER)
+    summary: Summary | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)
@@ -81,6 +125,8 @@ class StreamDeclaration:
                 f'stream "{self.name}" has no archive from which it could be revised later',
                 hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
             )
+        if self.summary is not None:
+            _check_summary(self.name, self.schema, self.summary, self.revise_us)
         if self.until is not None:
             _check_time(self.name, self.schema, self.until)
         if arrivals_of(self) and not self.append_only:
@@ -97,6 +143,11 @@ class StreamDeclaration:
         """The columns of a fact: what arrives, without its operation; keys and times are there."""
         times = tuple(promise.attribute for promise in self.promises)
         return _rows(self.schema, self.key + times, self.op)
+
+    @property
+    def approximate_us(self) -> Duration:
+        """How far behind its progress rows come into approximations; 0 if there are none."""
+        return 0 if self.summary is None else self.archive_us or 0
 
     @property
     def defers(self) -> bool:
@@ -249,6 +300,35 @@ def _check(name: str, schema: Schema, key: tuple[str, ...], promises: tuple[Prom
                 f'the promise for "{promise.attribute}" of "{name}" lies in the future',
                 hint=f"write {promise.attribute} - INTERVAL 0 SECONDS or more",
             )
+
+
+def _check_summary(name: str, schema: Schema, summary: Summary, revise_us: Duration | None) -> None:
+    if revise_us is not None:
+        raise QueryError(
+            "revise-needs-archive",
+            f'stream "{name}" has no archive of all its rows from which it could be revised later',
+            detail="what comes of an approximate archive is a relation beside the answer",
+            hint="leave out REVISE, or SAMPLE and AS HISTOGRAM",
+        )
+    if isinstance(summary, RowSample) and not 0 < summary.per_million < 1_000_000:
+        raise QueryError(
+            "bad-sample",
+            f'"{name}" cannot have a sample of {summary.percent:f} percent',
+            hint="SAMPLE 10 PERCENT, or any part above 0 and below 100",
+        )
+    measures = summary.of if isinstance(summary, Histogram) else (summary.impact,)
+    for column in measures:
+        if column is not None and not is_measure(schema.column(column).type):
+            raise QueryError(
+                "not-a-measure",
+                f'"{column}" of "{name}" is {schema.column(column).type}, not a number',
+                hint="name a column of numbers",
+            )
+
+
+def is_measure(type_: Type) -> bool:
+    """Whether values of a type are numbers."""
+    return isinstance(type_, IntegerType | DoubleType | DecimalType)
 
 
 def _check_time(name: str, schema: Schema, attribute: str) -> None:

@@ -18,6 +18,9 @@ A program that can replay a source accepts what its archive reaches, too:
     forgotten(a) = progress(a) - RETAIN     up to here operators have let rows go
     replayed     iff  horizon(a) < a <= forgotten(a), for some such attribute
 
+Of a source whose archive is approximate, rows at or below the horizon are not accepted; those later
+than progress(a) - ARCHIVE in every such attribute come into approximations.
+
 Frontiers never fall: where RETAIN has become larger, the horizon stays at its ``floor``, where it
 was, until progress has gained as much.  They are judged by as they stood before a step and
 committed at its end, so the rows of one step do not make each other late.
@@ -78,6 +81,7 @@ class Frontier:
     arrival: bool = False
     floor: Instant = NEG_INF
     archive_us: Duration = 0
+    approximate_us: Duration = 0
 
     @property
     def progresses(self) -> bool:
@@ -98,6 +102,11 @@ class Frontier:
     def forgotten(self) -> Instant:
         """The last instant of which operators have let rows go: what comes there is replayed."""
         return max(self.floor, shift(self.progress, -self.retain_us))
+
+    @property
+    def approximated(self) -> Instant:
+        """The last instant that an approximate archive has left behind."""
+        return shift(self.progress, -self.approximate_us)
 
     def is_late(self, t: Instant) -> bool:
         """Whether a row at ``t`` comes after its promise."""
@@ -167,6 +176,14 @@ class InputFrontier:
             t is not None and line.accepts(t)
             for line, t in zip(self.lines, times, strict=True)
             if line.progresses
+        )
+
+    def approximates(self, times: Times) -> bool:
+        """Whether a row with these times, one per line, comes into approximations."""
+        settling = [(li, t) for li, t in zip(self.lines, times, strict=True) if li.settles]
+        return bool(settling) and all(
+            line.approximate_us > 0 and t is not None and t > line.approximated
+            for line, t in settling
         )
 
     @property
@@ -247,13 +264,20 @@ def first_frontier(declaration: Declaration, replays: bool = False) -> InputFron
         return InputFrontier(declaration.name)
     promises = {p.attribute.casefold(): p for p in declaration.promises}
     retain_us = declaration.retain_us if declaration.late is Late.REVISE else 0
-    archive_us = 0
+    archive_us = approximate_us = 0
+    if isinstance(declaration, StreamDeclaration):
+        approximate_us = declaration.approximate_us
     if replays and isinstance(declaration, StreamDeclaration):
         archive_us = declaration.archive_us or 0
     return InputFrontier(
         declaration.name,
         tuple(
-            _first_line(column.name, promises.get(column.name.casefold()), retain_us, archive_us)
+            replace(
+                _first_line(
+                    column.name, promises.get(column.name.casefold()), retain_us, archive_us
+                ),
+                approximate_us=approximate_us,
+            )
             for column in declaration.schema
             if isinstance(column.type, TimestampType)
         ),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import DAY, Instant
+from ebbtide.core.time import DAY, Instant, instant
 from ebbtide.core.types import (
     ArrayType,
     BinaryType,
@@ -24,6 +25,7 @@ from ebbtide.core.types import (
     TimestampType,
     Type,
 )
+from ebbtide.core.values import Row, row
 
 
 def row_text(schema: Schema, values: Sequence[Any]) -> str:
@@ -40,6 +42,34 @@ def object_text(names: Sequence[str], types: Sequence[Type], values: Sequence[An
         if value is not None
     )
     return "{" + ",".join(fields) + "}"
+
+
+def read_row(schema: Schema, text: str) -> Row:
+    """The row of which ``row_text`` has made a text."""
+    told = json.loads(text, parse_float=Decimal)
+    return row(*(_read(told.get(column.name), column.type) for column in schema))
+
+
+def _read(value: Any, type_: Type) -> Any:
+    match type_:
+        case _ if value is None:
+            return None
+        case TimestampType():
+            return instant(value)
+        case DecimalType(scale=scale):
+            return Decimal(value).quantize(Decimal(1).scaleb(-scale))
+        case DateType():
+            return date.fromisoformat(value)
+        case BinaryType():
+            return b64decode(value)
+        case DoubleType():
+            return float(value)
+        case ArrayType(element=element):
+            return tuple(_read(item, element) for item in value)
+        case StructType(fields=fields):
+            return tuple(_read(value.get(name), its) for name, its in fields)
+        case _:
+            return value
 
 
 def told_apart(schema: Schema) -> tuple[str, ...]:

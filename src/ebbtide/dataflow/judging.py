@@ -104,8 +104,14 @@ class _Judging:
         if limit is not None:
             yield Reason.BEYOND, self._any(_true(pc.greater(time, limit)) for time in times)
         lines = self.frontier.progressing
-        late = (_true(pc.less_equal(self._of(li.attribute), li.horizon)) for li in lines)
-        yield Reason.LATE, self._any(late)
+        late = self._any(_true(pc.less_equal(self._of(li.attribute), li.horizon)) for li in lines)
+        settling = self.frontier.settling
+        if late.any() and settling and all(line.approximate_us for line in settling):
+            gone = (
+                _true(pc.less_equal(self._of(li.attribute), li.approximated)) for li in settling
+            )
+            yield Reason.APPROXIMATED, late & ~self._any(gone)
+        yield Reason.LATE, late
 
     def old(self) -> Any:
         """The rows that operators have let go of."""

@@ -153,6 +153,9 @@ class Dataflow:
         declaration, base = self.lowered.declarations[source], self.base
         if base is None or not isinstance(declaration, StreamDeclaration):
             return times
+        if declaration.summary is not None:
+            # No replay reads it.
+            return times
         since = {
             declaration.row_schema.position(p.attribute): base.has_forgotten(
                 declaration.name, p.attribute

@@ -17,13 +17,13 @@ from ebbtide.core.admission import Admission, Arrival, Op, Step, admit, begin
 from ebbtide.core.change import Change
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.file_name import file_name
-from ebbtide.core.time import INF
+from ebbtide.core.time import INF, Instant
 from ebbtide.core.values import row
 from ebbtide.errors import StateError
 from ebbtide.lineage import Needed
 from ebbtide.store.feed_log import Advance, FedRow, FeedLog
 from ebbtide.store.history import History
-from ebbtide.store.input_archive import ArchivedInput, archived_input
+from ebbtide.store.input_archive import archived_input
 from ebbtide.store.journal import Journal
 from ebbtide.store.record import StepRecord
 
@@ -47,7 +47,7 @@ def accepted_input(
 
     ``since`` says of sources from when on their facts are needed; without it, all are.
     """
-    records, latest = _records(root), Journal(root).latest()
+    records, latest = kept_records(root), Journal(root).latest()
     replayed = frozenset() if latest is None else latest.replayed
     changes: dict[str, tuple[Change, ...]] = {}
     missing: dict[str, str] = {}
@@ -73,7 +73,7 @@ def accepted_input(
     return AcceptedInput(changes, missing)
 
 
-def _records(root: str) -> list[StepRecord] | None:
+def kept_records(root: str) -> list[StepRecord] | None:
     """All steps; None if the first ones are not kept any more."""
     return list(Journal(root).entries()) if History.read(root).dropped < 0 else None
 
@@ -106,12 +106,14 @@ def _archived(
     latest = Journal(root).latest()
     if latest is None or not isinstance(declaration, StreamDeclaration):
         return ""
+    if declaration.summary is not None:
+        return "only a summary of its rows is archived"
     found = archived_input(root, latest, declaration, archive_name(declaration.name))
     if found is None:
         return ""
     if _is_undone(step, records or ()):
         return f"a rollback has undone step {step}"
-    if not _reaches(found, needed, declaration, records):
+    if not reaches(found.floors, needed, declaration, records):
         return "rows have left its archive on which the answer may depend"
     return found.upto(step)
 
@@ -126,18 +128,18 @@ def _is_undone(step: int, records: Sequence[StepRecord]) -> bool:
     )
 
 
-def _reaches(
-    found: ArchivedInput,
+def reaches(
+    floors: Mapping[str, Instant],
     needed: Needed,
     declaration: StreamDeclaration,
     records: Sequence[StepRecord] | None,
 ) -> bool:
     """Whether an archive has all facts that are needed, or all that there ever were."""
-    if needed is not None and found.floors.get(needed[0].casefold(), INF) <= needed[1]:
+    if needed is not None and floors.get(needed[0].casefold(), INF) <= needed[1]:
         return True
     came = [r.came[declaration.name] for r in records or () if declaration.name in r.came]
     oldest = [c.oldest for c in came if c.rows > 0]
-    floor = found.floors.get((declaration.time or "").casefold(), INF)
+    floor = floors.get((declaration.time or "").casefold(), INF)
     return records is not None and all(t is not None and t > floor for t in oldest)
 
 

@@ -155,7 +155,7 @@ def explain_row(
 ) -> RowExplanation:
     """Why a row of a view is there at an instant, as of a step."""
     view, plan = question.view, question.plan
-    sources = {declaration.name: declaration for declaration in _declarations(plan)}
+    sources = {declaration.name: declaration for declaration in declarations_of(plan)}
     inputs = _inputs(question, sources, step, at)
     now = view.now(step)
     there = Snapshots.of(plan, inputs, now).rows(plan, at)
@@ -209,7 +209,8 @@ def _inputs(
     return accepted.changes
 
 
-def _declarations(plan: Relation) -> list[Declaration]:
+def declarations_of(plan: Relation) -> list[Declaration]:
+    """The sources of a plan, each once."""
     nodes: list[Stream | StaticTable | ChangingTable] = [
         *find(plan, Stream),
         *find(plan, StaticTable),

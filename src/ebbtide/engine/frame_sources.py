@@ -6,19 +6,25 @@ the same reasons.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
-from ebbtide.core.declaration import Promise, StreamDeclaration, TableDeclaration
+from ebbtide.core.declaration import Promise, StreamDeclaration, Summary, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, Duration
 from ebbtide.core.types import TIMESTAMP, StringType
 from ebbtide.engine.arguments import late_of, length_of, names_of, typed
 from ebbtide.engine.encoded_frames import encoded_table
 from ebbtide.errors import BindError, QueryError
+from ebbtide.sql.binding.declarations import summary_of
+from ebbtide.sql.parser import parse
+from ebbtide.sql.syntax import CreateStream
 
 __all__ = ["Length", "Times", "stream_declaration", "table_declaration"]
+
+_SUMMARY = re.compile(r"\b(SAMPLE|HISTOGRAM)\b", re.IGNORECASE)
 
 Length: TypeAlias = str | int | timedelta
 Times: TypeAlias = str | Sequence[str] | Mapping[str, Length]
@@ -43,6 +49,7 @@ def stream_declaration(
 ) -> StreamDeclaration:
     """A stream: one with ``op`` also takes deletes and replaces, by its key."""
     received = () if arrival is None else names_of("arrival", arrival)
+    archive_us, summary = _archive(str(name), schema, names_of("key", key), archive)
     return StreamDeclaration(
         typed("name", name, str, 'stream("bids", frame, time="at")'),
         Schema((*schema, *(Column(each, TIMESTAMP) for each in received))),
@@ -54,9 +61,22 @@ def stream_declaration(
         _length("not_beyond", not_beyond),
         _op(op, schema),
         append_only=op is None,
-        archive_us=_length("archive", archive),
+        archive_us=archive_us,
         revise_us=INF if revise == "on demand" else _length("revise", revise),
+        summary=summary,
     )
+
+
+def _archive(
+    name: str, schema: Schema, key: tuple[str, ...], archive: Length | None
+) -> tuple[Duration | None, Summary | None]:
+    """How far an archive reaches, and what it has in the place of all rows: as ARCHIVE says it."""
+    if not isinstance(archive, str) or not _SUMMARY.search(archive):
+        return _length("archive", archive), None
+    (statement,) = parse(f"CREATE STREAM archived (at TIMESTAMP) ARCHIVE {archive}")
+    assert isinstance(statement, CreateStream)
+    assert statement.archive is not None
+    return statement.archive.length.us, summary_of(name, statement.archive, schema, key)
 
 
 def table_declaration(

@@ -307,6 +307,23 @@ class Query(SpeltAsInPython):
         found = WhatIf(self.engine.location, self.view, rows).difference()
         return self.engine.host.shown(changes_table(self.view.schema, clipped(found, start, end)))
 
+    def approximate(self, at: int | str | datetime | None = None, *, level: float = 0.95) -> Any:
+        """What the answer at an instant, or now, would be if rows that came too late had counted,
+        estimated from the approximate archives of its streams; the answer stays as it is.
+
+        Sums, counts and means of a sample have two more columns, between which the value over all
+        rows lies with the probability ``level``; NULL if fewer than 30 rows were sampled.
+        """
+        from ebbtide.engine.approximation import Approximating
+        from ebbtide.local.host import rows_table
+
+        self.engine.check_run(self.name, strict=False)
+        zone = self.engine.zone
+        moment = None if at is None else instant(at, zone)
+        asked = Approximating(self.view, self.engine.location, self.bound.plan, zone)
+        found = asked.answer(moment, level)
+        return self.engine.host.shown(rows_table(found.schema, found.rows))
+
     def _correction(self, change: Any) -> tuple[Declaration, Any, str | None]:
         if not isinstance(change, tuple) or len(change) not in (2, 3):
             raise QueryError(

@@ -15,6 +15,8 @@ from typing import Any
 
 from ebbtide.core.declaration import (
     Declaration,
+    Histogram,
+    RowSample,
     StreamDeclaration,
     TableDeclaration,
     arrivals_of,
@@ -30,12 +32,15 @@ from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.parser import parse
 from ebbtide.sql.printer import sql
 from ebbtide.sql.syntax import (
+    ArchiveClause,
     ColumnDefinition,
     CreateStream,
     CreateTable,
+    HistogramClause,
     Name,
     Period,
     Progress,
+    SampleClause,
 )
 from ebbtide.state.files import content_of, digest
 from ebbtide.store.files import replace
@@ -136,7 +141,7 @@ def declared_text(declaration: Declaration, *, replace: bool = False) -> str:
     }
     if isinstance(declaration, StreamDeclaration):
         told["append_only"] = bool(declaration.key) and declaration.append_only
-        told["archive"] = _period(declaration.archive_us)
+        told["archive"] = _archive(declaration)
         told["revise"] = _period(declaration.revise_us)
     elif declaration.encoding is not None:
         # It says when a row holds and what it does.
@@ -148,6 +153,22 @@ def declared_text(declaration: Declaration, *, replace: bool = False) -> str:
     kind = CreateStream if is_stream else CreateTable
     # What DataFrames have no word for is not said.
     return sql(kind(**{**dict.fromkeys(field.name for field in fields(kind)), **told}))
+
+
+def _archive(declaration: StreamDeclaration) -> ArchiveClause | None:
+    length, summary = _period(declaration.archive_us), declaration.summary
+    if length is None:
+        return None
+    match summary:
+        case None:
+            return ArchiveClause(length)
+        case RowSample(per_million, impact, seed):
+            by_impact = impact is not None
+            clause = SampleClause(per_million, by_impact, _named(impact), seed, _NOWHERE)
+            return ArchiveClause(length, clause)
+        case Histogram(of, every_us):
+            bins = HistogramClause(tuple(map(_name, of)), _period(every_us), _NOWHERE)
+            return ArchiveClause(length, bins)
 
 
 def _named(text: str | None) -> Name | None:

@@ -4,6 +4,7 @@ Clauses stand behind the columns in any order, each at most once.
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -16,15 +17,18 @@ from ebbtide.sql.answer_options import AnswerOptionsParser
 from ebbtide.sql.literals import double_quoted
 from ebbtide.sql.spans import span_of
 from ebbtide.sql.syntax import (
+    ArchiveClause,
     ColumnDefinition,
     CreateStream,
     CreateTable,
     CreateView,
     EntryKind,
     FilesClause,
+    HistogramClause,
     Name,
     Period,
     Progress,
+    SampleClause,
 )
 from ebbtide.sql.types import data_type
 
@@ -205,6 +209,50 @@ class DeclarationParser(AnswerOptionsParser):
             return Period(INF, self.span(first, self._prev))
         raise self.unexpected("EVERY or ON DEMAND")
 
+    def _archive(self, first: Token) -> ArchiveClause:
+        """A duration, and SAMPLE 10 PERCENT or AS HISTOGRAM behind it."""
+        length, start = self.period("ARCHIVE"), self._curr
+        if self.take("SAMPLE"):
+            return ArchiveClause(length, self._sample(start))
+        if self.take("AS", "HISTOGRAM"):
+            of = self._listed("a column of numbers") if self.take("OF") else ()
+            every = self.period("AS HISTOGRAM EVERY") if self.take("EVERY") else None
+            return ArchiveClause(length, HistogramClause(of, every, self.span(start, self._prev)))
+        return ArchiveClause(length)
+
+    def _sample(self, start: Token) -> SampleClause:
+        part = Decimal(self._counted("how many percent")) * 10_000
+        if part != int(part):
+            raise self.fault(
+                "bad-sample",
+                "a sample has at most four decimals of a percent",
+                self.span(self._prev),
+            )
+        self.need("PERCENT")
+        by_impact, impact = self.take("BY", "IMPACT"), None
+        if by_impact and self.take("OF"):
+            impact = self.name("a column of numbers")
+        seed = 0
+        if self.take("SEED"):
+            text = self._counted("a whole number")
+            if not text.isdigit() or int(text) >= 1 << 63:
+                raise self.fault("syntax", f"{text} is not a seed", self.span(self._prev))
+            seed = int(text)
+        return SampleClause(int(part), by_impact, impact, seed, self.span(start, self._prev))
+
+    def _counted(self, what: str) -> str:
+        """Reads a number, without a sign."""
+        if not self._match(TokenType.NUMBER):
+            raise self.unexpected(what)
+        return self._prev.text
+
+    def _listed(self, what: str) -> tuple[Name, ...]:
+        """Reads names with commas between them."""
+        names = [self.name(what)]
+        while self._match(TokenType.COMMA):
+            names.append(self.name(what))
+        return tuple(names)
+
     def _lifetime(self, first: Token) -> Period | Name:
         """A duration, or UNTIL and the column with the time at which a row ends."""
         return self.name("a column") if self.take("UNTIL") else self.period("LIFETIME")
@@ -277,7 +325,7 @@ _COMMON: dict[str, tuple[str, Any, Any]] = {
 _STREAM = {
     **_COMMON,
     "APPEND ONLY": ("append_only", False, lambda *_: True),
-    "ARCHIVE": ("archive", None, _period("ARCHIVE")),
+    "ARCHIVE": ("archive", None, DeclarationParser._archive),
     "REVISE": ("revise", None, DeclarationParser._revise),
 }
 _TABLE = {

@@ -15,6 +15,7 @@ from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.syntax import (
     AnswerOptions,
+    ArchiveClause,
     ColumnDefinition,
     CreateStream,
     CreateTable,
@@ -23,10 +24,12 @@ from ebbtide.sql.syntax import (
     EntryKind,
     Explain,
     FilesClause,
+    HistogramClause,
     InsertInto,
     Name,
     Period,
     Query,
+    SampleClause,
     Show,
     Statement,
 )
@@ -108,7 +111,7 @@ def _clauses(declared: CreateStream | CreateTable) -> list[str]:
             clauses.append(f"ENCODING {_text(declared.encoding.text)}")
     else:
         clauses += ["APPEND ONLY"] if declared.append_only else []
-        named.append(("ARCHIVE", declared.archive))
+        clauses += [_archive(declared.archive)] if declared.archive is not None else []
         demanded = declared.revise is not None and declared.revise.us >= INF
         clauses += ["REVISE ON DEMAND"] if demanded else []
         named += [] if demanded else [("REVISE EVERY", declared.revise)]
@@ -125,6 +128,27 @@ def _clauses(declared: CreateStream | CreateTable) -> list[str]:
         elif isinstance(value, Period):
             clauses.append(f"{words} {format_duration(value.us)}")
     return [*clauses, f"LATE {declared.late.value}"] if declared.late else clauses
+
+
+def _archive(clause: ArchiveClause) -> str:
+    text, summary = f"ARCHIVE {format_duration(clause.length.us)}", clause.summary
+    match summary:
+        case None:
+            return text
+        case SampleClause():
+            of = f" OF {_name(summary.impact)}" if summary.impact is not None else ""
+            impact = f" BY IMPACT{of}" if summary.by_impact else ""
+            seed = f" SEED {summary.seed}" if summary.seed else ""
+            return f"{text} SAMPLE {_percent(summary)} PERCENT{impact}{seed}"
+        case HistogramClause():
+            of = f" OF {_names(summary.of)}" if summary.of else ""
+            every = f" EVERY {format_duration(summary.every.us)}" if summary.every else ""
+            return f"{text} AS HISTOGRAM{of}{every}"
+
+
+def _percent(clause: SampleClause) -> str:
+    whole, rest = divmod(clause.per_million, 10_000)
+    return f"{whole}.{rest:04}".rstrip("0").rstrip(".")
 
 
 def _create(node: CreateStream | CreateTable | CreateView, kind: str) -> str:

@@ -106,6 +106,34 @@ class EntryKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SampleClause:
+    """SAMPLE 10 PERCENT, with BY IMPACT, perhaps OF a column, and with SEED."""
+
+    per_million: int
+    by_impact: bool
+    impact: Name | None
+    seed: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramClause:
+    """AS HISTOGRAM, perhaps OF columns, and EVERY so long."""
+
+    of: tuple[Name, ...]
+    every: Period | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveClause:
+    """ARCHIVE 30 DAYS, and what is archived in the place of all rows."""
+
+    length: Period
+    summary: SampleClause | HistogramClause | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerOptions:
     """What a query or a view says of how its answer is given; None leaves it open."""
 
@@ -140,7 +168,7 @@ class CreateStream:
     op: Name | None
     append_only: bool
     lifetime: Period | Name | None
-    archive: Period | None
+    archive: ArchiveClause | None
     revise: Period | None
     retain: Period | None
     late: Late | None

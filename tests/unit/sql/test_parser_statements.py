@@ -8,6 +8,7 @@ from ebbtide.core.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP, ArrayType
 from ebbtide.errors import Span
 from ebbtide.sql import parse, sql
 from ebbtide.sql.syntax import (
+    ArchiveClause,
     ColumnDefinition,
     CreateStream,
     CreateTable,
@@ -17,11 +18,13 @@ from ebbtide.sql.syntax import (
     EntryKind,
     Explain,
     FilesClause,
+    HistogramClause,
     InsertInto,
     Name,
     Period,
     Progress,
     Query,
+    SampleClause,
     Show,
 )
 
@@ -119,7 +122,17 @@ STREAM_CLAUSES = {
     "NOT BEYOND INTERVAL '1' HOUR": {"not_beyond": period(HOUR)},
     "OP a": {"op": name("a")},
     "APPEND ONLY": {"append_only": True},
-    "ARCHIVE 30 DAYS": {"archive": period(30 * DAY)},
+    "ARCHIVE 30 DAYS": {"archive": ArchiveClause(period(30 * DAY))},
+    "ARCHIVE 30 DAYS SAMPLE 12.5 PERCENT BY IMPACT OF a SEED 7": {
+        "archive": ArchiveClause(
+            period(30 * DAY), SampleClause(125_000, True, name("a"), 7, NOWHERE)
+        )
+    },
+    "ARCHIVE 30 DAYS AS HISTOGRAM OF a EVERY 1 HOUR": {
+        "archive": ArchiveClause(
+            period(30 * DAY), HistogramClause((name("a"),), period(HOUR), NOWHERE)
+        )
+    },
     "REVISE EVERY 2 DAYS": {"revise": period(2 * DAY)},
     "REVISE ON DEMAND": {"revise": period(INF)},
     "PROGRESS FOR a AS a": {"progress": (Progress(name("a"), 0, NOWHERE),)},

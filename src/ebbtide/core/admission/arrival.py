@@ -33,6 +33,7 @@ class Reason(Enum):
     """Why a row is unused."""
 
     LATE = "late"
+    APPROXIMATED = "approximated"
     BEYOND = "beyond"
     NULL_TIME = "null-time"
     NULL_KEY = "null-key"

@@ -35,8 +35,9 @@ def refusal(declaration: Declaration, frontier: InputFrontier, arrival: Arrival)
         return Reason.MALFORMED
     if any(_is_beyond(declaration, frontier, t) for t in deciding):
         return Reason.BEYOND
-    if not frontier.accepts(times_of(declaration, frontier, arrival)):
-        return Reason.LATE
+    times = times_of(declaration, frontier, arrival)
+    if not frontier.accepts(times):
+        return Reason.APPROXIMATED if frontier.approximates(times) else Reason.LATE
     return None
 
 

@@ -1,8 +1,9 @@
 """The archive of an input: the rows of a source that were accepted, each with its step.
 
 Law: what is stored sums up to the accepted input of the source, as far as the rule keeps it; what
-was accepted up to a step is what has that step or an earlier one.
-State: the changes that came, and the step in which they did, behind the row.
+was accepted up to a step is what has that step or an earlier one.  If the archive is summarised, it
+holds what ``archive_summary`` keeps of that, with weights in the place of steps.
+State: the changes that came, and the step in which they did, or their weight, behind the row.
 Emits: nothing.
 Forgets: a row when the progress of its times has left it behind by the length of the archive.
 
@@ -18,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
+from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import batch_schema, row_types
 from ebbtide.state.layout import Layout
@@ -36,6 +38,7 @@ class InputArchive:
     """Keeps what comes of a source, which is told by its number."""
 
     source: int = field(default=0, compare=False)
+    summary: Summarised | None = None
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """What comes, of which nothing goes on."""
@@ -48,6 +51,9 @@ class InputArchive:
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The archive after what came."""
         (changes,), (area,) = inputs, areas
+        if self.summary is not None:
+            stored = self.summary.kept(changes, times.step).cast(area.layout.schema)
+            return Result(changes.slice(0, 0), (settled(area, stored, times.inputs[0]),))
         width = len(row_types(changes.schema))
         steps = pa.array(np.full(changes.num_rows, times.step, np.int64))
         stored = changes.add_column(width, f"c{width}", steps).cast(area.layout.schema)

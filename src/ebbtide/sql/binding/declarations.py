@@ -7,40 +7,46 @@ from collections.abc import Iterable
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.relation import Relation, View
 from ebbtide.core.declaration import (
+    Histogram,
     Late,
     Promise,
+    RowSample,
     StreamDeclaration,
+    Summary,
     TableDeclaration,
     bag_key,
     deletable_arrival,
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import format_duration
-from ebbtide.core.types import TimestampType
+from ebbtide.core.types import DecimalType, DoubleType, TimestampType
 from ebbtide.errors import BindError
 from ebbtide.sql.binding.encodings import known_encoding, with_encoding
 from ebbtide.sql.binding.scope import meant
 from ebbtide.sql.binding.sources import renamed
 from ebbtide.sql.catalog import Catalog, FileSource, StreamEntry, TableEntry, ViewEntry, near
 from ebbtide.sql.syntax import (
+    ArchiveClause,
     CreateStream,
     CreateTable,
     CreateView,
     Drop,
     FilesClause,
+    HistogramClause,
     Name,
     Period,
     Progress,
+    SampleClause,
 )
 
-__all__ = ["create_stream", "create_table", "create_view", "drop"]
+__all__ = ["create_stream", "create_table", "create_view", "drop", "summary_of"]
 
 
 def create_stream(statement: CreateStream, catalog: Catalog) -> Catalog:
     """The catalog with one more stream."""
     if statement.if_not_exists and statement.name.text in catalog:
         return catalog
-    schema, lifetime = _schema(statement), statement.lifetime
+    schema, lifetime, archive = _schema(statement), statement.lifetime, statement.archive
     if lifetime is not None and not statement.progress:
         raise BindError(
             "time-needed",
@@ -61,10 +67,64 @@ def create_stream(statement: CreateStream, catalog: Catalog) -> Catalog:
         statement.append_only or not statement.key,
         _length(lifetime) if isinstance(lifetime, Period) else None,
         _time(lifetime, schema) if isinstance(lifetime, Name) else None,
-        _length(statement.archive),
+        None if archive is None else archive.length.us,
         _length(statement.revise),
+        None
+        if archive is None
+        else summary_of(statement.name.text, archive, schema, _names(statement.key, schema)),
     )
     return _added(StreamEntry(declaration, _files(statement.files)), statement, catalog)
+
+
+PARTS_OF_ARCHIVE = 1000
+"""Into how many spans of time a histogram cuts an archive, if nothing else is said."""
+
+
+def summary_of(
+    name: str, archive: ArchiveClause, schema: Schema, key: tuple[str, ...]
+) -> Summary | None:
+    """What the archive of a stream has in the place of all rows."""
+    clause = archive.summary
+    match clause:
+        case None:
+            return None
+        case SampleClause():
+            impact = None
+            if clause.by_impact:
+                named = () if clause.impact is None else (clause.impact,)
+                found = _measures(named, schema, key)
+                if len(found) != 1:
+                    raise BindError(
+                        "which-measure",
+                        f'"{name}" has {len(found) or "no"} columns of fractions, and '
+                        "rows are chosen by one",
+                        hint="name it: BY IMPACT OF price",
+                        span=clause.span,
+                    )
+                (impact,) = found
+            return RowSample(clause.per_million, impact, clause.seed)
+        case HistogramClause():
+            of = _measures(clause.of, schema, key)
+            if not of:
+                raise BindError(
+                    "which-measure",
+                    f'"{name}" has no columns of fractions to make bins of',
+                    hint="name columns of numbers: AS HISTOGRAM OF price",
+                    span=clause.span,
+                )
+            every = archive.length.us // PARTS_OF_ARCHIVE
+            return Histogram(of, max(1, every if clause.every is None else clause.every.us))
+
+
+def _measures(named: tuple[Name, ...], schema: Schema, key: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that are named, or else those of fractions that are not in the key."""
+    if named:
+        return _names(named, schema)
+    return tuple(
+        column.name
+        for column in schema
+        if isinstance(column.type, DoubleType | DecimalType) and column.name not in key
+    )
 
 
 def create_table(statement: CreateTable, catalog: Catalog) -> Catalog:
