@@ -415,6 +415,13 @@ SCENARIOS = {
         most=38,
         seed=3,
     ),
+    "hop of many": Scenario(
+        "SELECT window_end, COUNT(*) AS n "
+        "FROM HOP(a, at, INTERVAL 1 MICROSECONDS, INTERVAL 13 MICROSECONDS) "
+        "GROUP BY window_start, window_end",
+        most=200,
+        seed=3,
+    ),
     "cumulate": Scenario(
         "SELECT window_end, MAX(v) AS high "
         "FROM CUMULATE(a, at, INTERVAL 2 MICROSECONDS, INTERVAL 6 MICROSECONDS) "
