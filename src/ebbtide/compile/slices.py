@@ -30,6 +30,7 @@ from ebbtide.core.types import NullType
 from ebbtide.kernels.admission.kernel import Admission
 from ebbtide.kernels.kernel import Kernel
 from ebbtide.kernels.operators.held import Held
+from ebbtide.kernels.operators.spanning import Spanning
 from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.kernels.windows.row_window import Rows
 from ebbtide.kernels.windows.session import Session, Sessions
@@ -105,7 +106,9 @@ def _boundless(physical: Physical, declarations: Sequence[Declaration], output: 
         return "rows wait until they are final"
     for number in sorted(upstream(physical.edges, output).operators):
         operator = physical.operators[number]
-        if not operator.by_instant and not _is_entry(physical, number):
+        # What has not begun yet is held there, and no replay is minimal that reaches beyond now.
+        holds = isinstance(operator.kernel, Spanning)
+        if not operator.by_instant and not holds and not _is_entry(physical, number):
             return _beyond_instants(operator.kernel)
     for source, edge in _Keyed(physical, declarations).leaves(output):
         declaration = declarations[source]

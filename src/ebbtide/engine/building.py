@@ -6,6 +6,8 @@ that nothing of it has ever refused are not put to it here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.ranking import Over
 from ebbtide.algebra.relation import Aggregate, Alias, Filter, Relation, Stream, View
@@ -32,19 +34,22 @@ def explain_built(
     return explained_built(analyse(plan, emit, expiry=expiry), rates)
 
 
-def explained_built(analysis: Analysis, rates: Rates | None = None) -> Explanation:
+def explained_built(
+    analysis: Analysis, rates: Rates | None = None, skipped: Sequence[Filter] = ()
+) -> Explanation:
     """What an analysis says, and how old rows are replayed: that the compiler knows."""
     sources = {found.declaration for found in find(analysis.plan, Stream)}
     if not any(map(reaches_back, sources)):
-        return explained(analysis, rates)
+        return explained(analysis, rates, skipped)
     from ebbtide.compile.lowering import lower
     from ebbtide.compile.slices import replay_text
 
     try:
         lowered = lower({"query": analysis})
     except UnsupportedError:
-        return explained(analysis, rates)
-    return explained(analysis, rates, replay_text(lowered.physical, lowered.declarations, output=0))
+        return explained(analysis, rates, skipped)
+    replays = replay_text(lowered.physical, lowered.declarations, output=0)
+    return explained(analysis, rates, skipped, replays)
 
 
 def check_built(name: str, analysis: Analysis) -> None:
