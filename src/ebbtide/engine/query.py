@@ -24,7 +24,7 @@ from ebbtide.engine.arguments import rates_of, typed
 from ebbtide.engine.building import check_built
 from ebbtide.engine.measured import measured_rates
 from ebbtide.errors import QueryError, Span, TemporalError
-from ebbtide.optimizer import guarded, optimise, written
+from ebbtide.optimizer import guarded, optimise, skipped, written
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 
@@ -130,9 +130,9 @@ class Query(SpeltAsInPython):
         those that it has seen.  ``verbose`` adds what is proved about every operator; ``json`` is
         all of it for programs.
         """
-        explanation = explained(
-            self.analysis, self._measured() if rates is None else rates_of(rates)
-        )
+        rates = self._measured() if rates is None else rates_of(rates)
+        irrelevant = skipped(self.bound.plan, self.bound.on_error)
+        explanation = explained(self.analysis, rates, irrelevant)
         if json:
             return explanation.json
         return explanation.verbose if verbose else explanation.text

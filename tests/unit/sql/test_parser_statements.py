@@ -211,7 +211,7 @@ def test_the_other_statements() -> None:
     )
     assert isinstance(insert, InsertInto)
     assert (insert.target, insert.columns) == (name("t"), (name("a"), name("b")))
-    assert insert.query.emit is Emit.FINAL
+    assert insert.query.answer.emit is Emit.FINAL
     assert isinstance(explain, Explain)
     assert explain.json
     assert isinstance(explain.query, Query)
