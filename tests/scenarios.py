@@ -334,19 +334,19 @@ SCENARIOS = {
     "anti join": Scenario(
         "SELECT * FROM a [RANGE 5 MICROSECONDS] AS a WHERE NOT EXISTS "
         "(SELECT 1 FROM c [RANGE 4 MICROSECONDS] AS c WHERE c.k = a.k)",
-        most=21,
+        most=30,
         seed=8,
     ),
     "left join": Scenario(
         "SELECT a.v, t.x FROM a [RANGE 5 MICROSECONDS] AS a LEFT JOIN t ON a.k = t.k",
-        most=26,
+        most=30,
         left=6,
         seed=4,
     ),
     "asof join": Scenario(
         "SELECT a.v, b.w FROM a [RANGE 5 MICROSECONDS] AS a LEFT ASOF JOIN "
         "b [RANGE 7 MICROSECONDS] AS b MATCH_CONDITION (a.at >= b.at) ON a.k = b.k",
-        most=14,
+        most=17,
         seed=7,
     ),
     "asof join of facts": Scenario(
@@ -358,7 +358,7 @@ SCENARIOS = {
     "full join": Scenario(
         "SELECT a.v, b.w FROM a [RANGE 5 MICROSECONDS] AS a "
         "FULL JOIN b [RANGE 3 MICROSECONDS] AS b ON a.k = b.k",
-        most=14,
+        most=20,
         seed=7,
     ),
     "sums": Scenario(
@@ -413,6 +413,13 @@ SCENARIOS = {
         "FROM HOP(a, at, INTERVAL 2 MICROSECONDS, INTERVAL 5 MICROSECONDS) "
         "GROUP BY window_start, window_end",
         most=38,
+        seed=3,
+    ),
+    "hop of many": Scenario(
+        "SELECT window_end, COUNT(*) AS n "
+        "FROM HOP(a, at, INTERVAL 1 MICROSECONDS, INTERVAL 13 MICROSECONDS) "
+        "GROUP BY window_start, window_end",
+        most=200,
         seed=3,
     ),
     "cumulate": Scenario(

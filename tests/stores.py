@@ -46,6 +46,7 @@ from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key, sort_key
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.engine.state_report import INPUTS, areas_of, output_areas
+from ebbtide.kernels.operators.spanning import Spanning
 from ebbtide.state.batch import to_changes
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.segment import Segment
@@ -125,6 +126,8 @@ class _Judge:
                 self._output(name)
             elif name.startswith(_ADMISSION):
                 self._operations(operator)
+            elif isinstance(operator.kernel, Spanning):
+                self._waiting(name, 0)
             else:
                 for place, layout in enumerate(areas_of(operator)):
                     self._area(operator, place, layout)

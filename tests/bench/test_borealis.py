@@ -10,10 +10,10 @@ import pytest
 from ebbtide.bench.borealis import Measurement, PaperDay, as_json, as_table, draw, measured
 from ebbtide.bench.borealis.archive_formats import formats, rows_of
 from ebbtide.bench.borealis.quotes import MIXES, Quotes
-from ebbtide.bench.borealis.revising import QUERIES, Revising, minimal, streamed
+from ebbtide.bench.borealis.revising import Revising, minimal, streamed
 from ebbtide.bench.borealis.suite import WAYS, archived
 
-SMALL = Quotes(0.002, archive_s=1200, stocks=3)
+SMALL = Quotes(0.002, archive_s=2400, stocks=3)
 
 
 def test_every_format_of_an_archive_gives_the_same_rows(tmp_path: Path) -> None:
@@ -44,16 +44,20 @@ def test_the_minimal_replay_sequence_has_the_rows_of_all_windows_of_a_row() -> N
     assert minimal("Q3", revision, 10_000) == 540
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_answers_are_right_whichever_way_revisions_are_replayed(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "ways"), [("Q1", tuple(WAYS)), ("Q2", ("RM",)), ("Q3", ("RM",))])
+def test_answers_are_right_whichever_way_revisions_are_replayed(
+    tmp_path: Path, name: str, ways: tuple[str, ...]
+) -> None:
     """They are compared inside; what is counted is how many rows run again."""
     replayed = {}
-    for way, clause in WAYS.items():
-        filled = Revising(name, SMALL, archived(SMALL, clause), tmp_path / way).filled()
-        found = streamed(filled, SMALL.revisions("MOD"), 50_000)
-        replayed[way] = found.replayed
+    for way in ways:
+        filled = Revising(name, SMALL, archived(SMALL, WAYS[way]), tmp_path / way).filled()
+        found = streamed(filled, SMALL.revisions("LOW"), 500_000)
         assert found.rtp > 0
-    assert replayed.get("RM", 0) <= replayed["RA"]
+        replayed[way] = found.replayed
+        if way == "RM":
+            assert 0 < found.replayed <= 2 * found.least
+    assert replayed["RM"] <= replayed.get("RA", replayed["RM"])
 
 
 def test_errors_fall_with_size_and_are_drawn(tmp_path: Path) -> None:

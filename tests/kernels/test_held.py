@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -52,3 +53,14 @@ def test_where_all_rows_have_begun_only_ends_lie_ahead(way: Way) -> None:
         taken, output = (*taken, *step.inputs[0]), (*output, *emitted)
         assert consolidate(output) == consolidate(taken)
         assert run.rows == 0
+
+
+def test_equal_rows_that_begin_at_different_times_wait_each_for_its_own() -> None:
+    run = Run(CASE, 1)
+    rows = [Change((0, "a"), start, 30) for start in (15, 20)]
+    # What lies far away keeps the first row out of the segment in which the others meet.
+    far = Change((1, "b"), 1000, 1001)
+    for number, each in enumerate([(rows[0], far), (rows[1],), (replace(rows[0], diff=-1),)]):
+        assert not run.step(Step((each,), number, (NEG_INF,)))
+    assert not run.step(Step(((),), 17, (NEG_INF,)))
+    assert run.step(Step(((),), 20, (NEG_INF,))) == (rows[1],)

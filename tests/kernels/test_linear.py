@@ -9,14 +9,13 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.harness import WAYS, Case, Input, Way, judge
-from tests.kernels.windows import Windowed
+from tests.kernels.windows import InWindows, Windowed
 
 from ebbtide.algebra import window as logical
 from ebbtide.core.change import Change, fact
 from ebbtide.core.schema import schema
 from ebbtide.kernels.windows.cumulate import Cumulate
 from ebbtide.kernels.windows.hop import Hop
-from ebbtide.kernels.windows.tumble import Tumble
 from ebbtide.state.batch import batch_schema, from_changes, to_changes
 
 
@@ -35,11 +34,19 @@ WINDOWS = [
     logical.Unbounded(),
     logical.Always(),
 ]
+PIPED = [
+    logical.Tumble(FACTS.node, "at", 5, 2),
+    logical.Tumble(FACTS.node, "at", 5),
+    logical.Hop(FACTS.node, "at", 2, 5, 1),
+    logical.Hop(FACTS.node, "at", 2, 5),
+    logical.Hop(FACTS.node, "at", 5, 2),
+    logical.Hop(FACTS.node, "at", 3, 6),
+    logical.Hop(FACTS.node, "at", 3, 7, 2),
+]
 FUNCTIONS = [
-    (logical.Tumble(FACTS.node, "at", 5, 2), Tumble(1, 5, 2)),
+    *((node, InWindows(node)) for node in PIPED),
     (logical.Hop(FACTS.node, "at", 2, 5, 1), Hop(1, 2, 5, 1)),
     (logical.Cumulate(FACTS.node, "at", 2, 6, 5), Cumulate(1, 2, 6, 5)),
-    (logical.Tumble(FACTS.node, "at", 5), Tumble(1, 5)),
     (logical.Hop(FACTS.node, "at", 2, 5), Hop(1, 2, 5)),
     (logical.Hop(FACTS.node, "at", 5, 2), Hop(1, 5, 2)),
     (logical.Hop(FACTS.node, "at", 3, 6), Hop(1, 3, 6)),

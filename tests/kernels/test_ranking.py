@@ -9,16 +9,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.harness import WAYS, Case, Input, Way, judge
+from tests.kernels.harness import WAYS, Case, Input, Run, Step, Way, check, history, judge
 
 from ebbtide.algebra import ranking as logical
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.expression import Literal
+from ebbtide.core.change import fact
 from ebbtide.core.schema import schema
+from ebbtide.core.time import NEG_INF
 from ebbtide.core.types import BIGINT
 from ebbtide.core.values import NAN
 from ebbtide.kernels.aggregates.call import Call
 from ebbtide.kernels.operators.over import Framed, Neighbour, Number, Over
+from ebbtide.kernels.operators.top_facts import TopFacts
 from ebbtide.kernels.operators.top_n import TopN
 from ebbtide.kernels.ordering import SortColumn
 from ebbtide.kernels.sweeps.frames import Frame
@@ -53,6 +56,57 @@ def _sort_keys(order: tuple[SortColumn, ...]) -> tuple[SortKey, ...]:
         SortKey(RELATION.node.ref(names[sort.column]), sort.descending, sort.nulls_first)
         for sort in order
     )
+
+
+def _fact(random: Random) -> tuple[Any, ...]:
+    return (*_row(random), 0)
+
+
+FACTS = Input(schema(k="BIGINT", x="DOUBLE", s="STRING", v="BIGINT", at="TIMESTAMP"), _fact, time=4)
+
+
+@given(
+    count=st.integers(0, 3),
+    offset=st.integers(0, 2),
+    order=SORTS,
+    ranking=st.sampled_from(list(Ranking)),
+    partitioned=st.booleans(),
+    numbered=st.booleans(),
+    way=WAYS,
+)
+def test_oracle_of_facts_that_only_come(
+    count: int,
+    offset: int,
+    order: tuple[SortColumn, ...],
+    ranking: Ranking,
+    partitioned: bool,
+    numbered: bool,
+    way: Way,
+) -> None:
+    node = logical.TopN(
+        FACTS.node,
+        count,
+        _sort_keys(order),
+        (FACTS.node.ref("k"),) if partitioned else (),
+        logical.Ranking[ranking.name],
+        offset,
+        "n" if numbered else None,
+    )
+    partition = (0,) if partitioned else ()
+    kernel = TopFacts(TopN(count, order, partition, ranking, offset, numbered))
+    steps = [
+        Step((tuple(c for c in step.inputs[0] if c.diff > 0),), step.now, (NEG_INF,))
+        for step in history(Random(way.seed), (FACTS,), way.steps, way.size)
+    ]
+    check(Case(node, kernel, (FACTS,), (partition,)), steps, way.shards, way.collect, way.restart)
+
+
+def test_of_facts_that_only_come_the_first_are_stored() -> None:
+    node = logical.TopN(FACTS.node, 2, _sort_keys((SortColumn(3),)), (FACTS.node.ref("k"),))
+    run = Run(Case(node, TopFacts(TopN(2, (SortColumn(3),), (0,))), (FACTS,), ((0,),)), 1)
+    for now in range(9):
+        run.step(Step((tuple(fact((k, 1.5, "a", 9 - now, now)) for k in (0, 1)),), now, (NEG_INF,)))
+    assert run.rows <= 2 * 2 * 3  # the first two, and what has moved them out, not yet netted
 
 
 @given(

@@ -123,7 +123,7 @@ RULES = [
     ),
     Mistake(
         "rules are over the wrong column",
-        "compile.lowering:_store_rule",
+        "compile.store_rules:store_rule",
         given(lambda rule, place, *rest: [rule, lambda i: 0, *rest]),
         "join within",
     ),
@@ -145,14 +145,14 @@ RULES = [
     ),
     Mistake(
         "the steps of ISTREAM are kept like rows",
-        "compile.lowering:_store_rule",
+        "compile.store_rules:store_rule",
         given(lambda rule, place, *_: [rule, place]),
         "istream",
         (JUDGED,),
     ),
     Mistake(
         "the steps of DSTREAM are kept like rows",
-        "compile.lowering:_store_rule",
+        "compile.store_rules:store_rule",
         given(lambda rule, place, *_: [rule, place]),
         "dstream",
         (JUDGED,),
@@ -160,14 +160,14 @@ RULES = [
     ),
     Mistake(
         "what ends after now is not kept for it",
-        "compile.lowering:_store_rule",
+        "compile.store_rules:store_rule",
         turned(lambda rule: replace(rule, turning=None)),
         "by time",
         (JUDGED,),
     ),
     Mistake(
         "what ends after now is not kept for a ranking",
-        "compile.lowering:_store_rule",
+        "compile.store_rules:store_rule",
         turned(lambda rule: replace(rule, turning=None)),
         "ranked by time",
         (JUDGED,),

@@ -456,16 +456,22 @@ WINDOWS = [
         "session",
     ),
     Mistake(
-        "a fact at the start of a section is in the one before",
-        "kernels.windows.tumble:floor_to",
-        given(lambda ts, size, offset: [ts - 1, size, offset]),
+        "sections begin a tick late",
+        "compile.pipe:window_start",
+        given(lambda time, size, offset, back: [time, size, offset + 1, back]),
         "in windows",
     ),
     Mistake(
         "HOP leaves out the earliest window",
+        "compile.pipe:windows",
+        turned(lambda count: count - 1),
+        "hop",
+    ),
+    Mistake(
+        "HOP of many windows leaves out the earliest",
         "kernels.windows.hop:Hop.changes",
         given(lambda self, changes: [replace(self, size_us=self.size_us - 2), changes]),
-        "hop",
+        "hop of many",
     ),
     Mistake(
         "CUMULATE has only whole sections",
@@ -601,6 +607,19 @@ HELD = [
             lambda rows: with_times(rows, ints(rows, FROM), ints(rows, TO) + 1, ints(rows, DIFF))
         ),
         "slide",
+        seed=1,
+    ),
+    Mistake(
+        "what begins in a step waits on",
+        "kernels.operators.spanning:_touched",
+        turned(lambda hashes: hashes[:0]),
+        "left join",
+    ),
+    Mistake(
+        "what waits is forgotten",
+        "kernels.operators.spanning:_rises",
+        turned(lambda rises: False),
+        "left join",
     ),
 ]
 

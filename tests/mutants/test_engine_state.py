@@ -174,7 +174,7 @@ SEGMENTS = [
     Mistake(
         "rows of a segment lie in no order",
         "state.writing:_order",
-        lambda original: lambda changes, hashes: np.arange(len(hashes)),
+        lambda original: lambda changes, hashes, by: np.arange(len(hashes)),
         "full join",
         (MERGED,),
     ),

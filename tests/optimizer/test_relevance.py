@@ -1,5 +1,6 @@
 """Rows that can meet nobody are not stored, and answers are the same."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,23 @@ def test_they_are_not_stored(
     engine.step()
     rows = [tuple(row.values()) for row in query.snapshot().to_pylist()]
     assert sorted(rows, key=repr) == answer
+
+
+@pytest.mark.parametrize(
+    ("sql", "skips"),
+    [
+        (f"{PAIRS} WHERE l.id = 2", ["l.opens <= l.closes", "b.lot = 2L"]),
+        (
+            "SELECT l.id FROM (SELECT * FROM lots WHERE id > 1) AS l JOIN bids AS b "
+            "ON b.lot = l.id AND b.at = l.opens AND b.price > 5",
+            ["b.lot > 1L"],
+        ),
+    ],
+)
+def test_explain_says_which_and_not_what_was_asked_for(
+    sql: str, skips: list[str], tmp_path: Path
+) -> None:
+    engine = Engine(str(tmp_path), transport="local", shards=1)
+    engine.execute(DECLARED)
+    told = json.loads(engine.query(sql, name="q").explain(json=True))
+    assert told["outlook"]["skips"] == skips

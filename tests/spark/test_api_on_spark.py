@@ -84,6 +84,22 @@ def test_a_query_lives_on_in_another_engine(spark: SparkSession, tmp_path: Path)
     assert not resumed.active
 
 
+def test_constants_keep_their_row(spark: SparkSession, tmp_path: Path) -> None:
+    """It was lost: a table of no columns has no rows, either."""
+    engine = made(spark, tmp_path)
+    constants = {
+        "alone": "SELECT 7L AS k",
+        "beside": "SELECT b.k, t.total FROM (SELECT 7L AS k) AS b "
+        f"JOIN ({TOTALS}) AS t ON t.auction = b.k",
+    }
+    queries = [engine.query(text, name) for name, text in constants.items()]
+    engine.start(*queries, name="constants")
+    engine.feed("bids", [(7, 10, second(0))])
+    engine.step()
+    assert [rows(query.snapshot()) for query in queries] == [[(7,)], [(7, 10)]]
+    engine.stop()
+
+
 def test_streams_and_tables_of_dataframes(spark: SparkSession, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()

@@ -44,6 +44,7 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.plain_patterns import plain_groups
 from ebbtide.algebra.scalars import scalar
 from ebbtide.core.decimals import MAX_PRECISION
+from ebbtide.core.time import MILLISECOND, SECOND, Duration
 from ebbtide.core.tree import fold
 from ebbtide.core.types import (
     BIGINT,
@@ -61,6 +62,8 @@ from ebbtide.core.types import (
     TimestampType,
     Type,
 )
+
+_UNITS = {"UNIX_MICROS": 1, "UNIX_MILLIS": MILLISECOND, "UNIX_SECONDS": SECOND}
 
 _TIMES = range(1 - 2**62, 2**62)
 """Where the times of rows are taken to lie: the difference of two of them fits, too."""
@@ -175,12 +178,20 @@ def _call(node: Call, below: tuple[_Known, ...], fails: bool) -> _Known:
         case (("JSON_VALUE" | "JSON_QUERY" | "JSON_EXISTS" | "GET_JSON_OBJECT"), (_, Literal())):
             # A constant path has been read when the query was bound.
             return _Known(fails)
+        case (("UNIX_MICROS" | "UNIX_MILLIS" | "UNIX_SECONDS") as name, (_,)):
+            return _Known(fails, _in_units(below[0].values, _UNITS[name]))
         case "SPLIT_PART", (_, _, Literal(value=int(part))) if part != 0:
             return _Known(fails)
         case "REGEXP_EXTRACT", arguments if _finds_a_group(arguments):
             return _Known(fails)
         case name, _:
             return _Known(fails or name not in NEVER_FAIL, _of_type(node.type))
+
+
+def _in_units(times: range | None, unit: Duration) -> range:
+    """Times as numbers of units, rounded down."""
+    span = times or _widest(TIMESTAMP)
+    return range(span.start // unit, (span.stop - 1) // unit + 1)
 
 
 def _finds_a_group(arguments: tuple[Expression, ...]) -> bool:
@@ -286,7 +297,7 @@ def _cast(node: Cast, operand: _Known, fails: bool) -> _Known:
         case StringType(), BinaryType():
             return _Known(fails)
         case TimestampType(), IntegerType(bits=64):
-            return _Known(fails, _of_type(target))
+            return _Known(fails, _in_units(operand.values, SECOND))
         case _:
             return _Known(True, _of_type(target))
 

@@ -1,7 +1,8 @@
-"""Whether every row of a changing relation begins at or before ``now``.
+"""Whether rows of a changing relation begin after ``now``, and what may become of them then.
 
 Law: if a plan has begun, then after every step, of what its operators have made so far, each row
-begins at or before ``now``; what is known of it after ``now`` is its end alone.
+begins at or before ``now``; what is known of it after ``now`` is its end alone.  If its rows come
+whole, each comes once, with all of its time, and is never taken back.
 
 Operators that are derived anew per key emit what begins at or before ``now``, whatever they stand
 on.  The others make a row begin where some row of theirs does, except that a row without partners
@@ -11,6 +12,7 @@ times let rows begin at any time to come.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import assert_never
 
 from ebbtide.algebra.combination import (
@@ -42,9 +44,26 @@ from ebbtide.algebra.relation import (
     Unnest,
     View,
 )
-from ebbtide.algebra.traits import Assigning, Streaming
-from ebbtide.algebra.window import Range, Window
-from ebbtide.core.tree import fold
+from ebbtide.algebra.traits import Assigning, Streaming, traits
+from ebbtide.algebra.window import LinearWindow, Range, Window
+from ebbtide.analysis.monotonicity import monotonicity
+from ebbtide.core.tree import find, fold
+
+
+class Beginning(Enum):
+    """When rows of a plan begin: by ``now``; later, and they come whole; later, and they change."""
+
+    BEGUN = "begun"
+    WHOLE = "whole"
+    CHANGING = "changing"
+
+
+def beginning(plan: Relation) -> Beginning:
+    """When rows of a plan begin."""
+    if has_begun(plan):
+        return Beginning.BEGUN
+    whole = all(map(_keeps_whole, find(plan, Relation)))
+    return Beginning.WHOLE if whole and not monotonicity(plan).has_negatives else Beginning.CHANGING
 
 
 def has_begun(plan: Relation) -> bool:
@@ -75,6 +94,14 @@ def derive(relation: Relation, below: tuple[bool, ...]) -> bool:
             return False
         case _:
             assert_never(node)
+
+
+def _keeps_whole(relation: Relation) -> bool:
+    """Whether an operator looks at each row by itself."""
+    node = operator(relation)
+    if isinstance(node, Window):
+        return isinstance(node.spec, LinearWindow)
+    return traits(relation).linear or isinstance(node, Source | UnionAll)
 
 
 def _slides(window: Window) -> bool:

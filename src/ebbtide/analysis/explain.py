@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ebbtide.algebra.emission import Emit
-from ebbtide.algebra.operators import Matching
 from ebbtide.algebra.relation import Filter, Relation, Stream
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
+from ebbtide.analysis.begun import Beginning
 from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
-from ebbtide.analysis.outlook import Outlook, Rates, length, outlook
+from ebbtide.analysis.outlook import REPLAYS_ALL, Outlook, Rates, length, outlook
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.structure import structures_of
@@ -49,6 +49,25 @@ _AHEAD: dict[str, Any] = {
     "keep": "keep while from > now",
 }
 """What the last stage holds of an answer that lies ahead."""
+
+SPANNING_KEEP = "keep while from > now or to > now"
+_SPANNING: dict[str, Any] = {
+    "input": 0,
+    "rows": "instants at which rows of the answer begin and end",
+    "instead": "",
+    "size": str(Size.WINDOW),
+    "indexes": {"key": [], "times": [], "row": True, "text": "by row"},
+    "structure": Structure.BY_KEY.value,
+    "keep": SPANNING_KEEP,
+}
+"""What is held of an answer whose rows may begin after ``now``, and change till then."""
+
+
+_LATER = {
+    Beginning.BEGUN: (),
+    Beginning.WHOLE: (_AHEAD,),
+    Beginning.CHANGING: (_SPANNING,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +110,22 @@ def explain(
     return explained(analyse(plan, emit, expiry=expiry), rates)
 
 
-def explained(analysis: Analysis, rates: Rates | None = None) -> Explanation:
-    """What an analysis says."""
+def explained(
+    analysis: Analysis,
+    rates: Rates | None = None,
+    skipped: Sequence[Filter] = (),
+    replays: str = REPLAYS_ALL,
+) -> Explanation:
+    """What an analysis says; what is ``skipped`` are rows that some filters keep out of joins, and
+    ``replays`` is how old rows are replayed."""
     verdict = analysis.verdict
     held = [_store(store, "rows that are not final", Structure.BY_KEY) for store in analysis.held]
-    if analysis.ahead:
-        held.append(_AHEAD)
+    held += _LATER[analysis.beginning]
     return Explanation(
         {
             "outlook": {
-                **_outlook(outlook(analysis, rates), rates or {}),
-                "skips": list(_skipped(analysis.root)),
+                **_outlook(outlook(analysis, rates, replays), rates or {}),
+                "skips": list(map(_condition, skipped)),
             },
             "emit": analysis.emit.value,
             "expiry": {
@@ -141,12 +165,8 @@ def _outlook(found: Outlook, rates: Rates) -> dict[str, Any]:
     }
 
 
-def _skipped(node: Node) -> Iterator[str]:
-    """The conditions that rows must meet to enter a join: others have no partner there."""
-    for below in node.inputs:
-        if isinstance(node.relation, Matching) and isinstance(below.relation, Filter):
-            yield plan_tree(below.relation).splitlines()[0].removeprefix("Filter ")
-        yield from _skipped(below)
+def _condition(filter_: Filter) -> str:
+    return plan_tree(filter_).splitlines()[0].removeprefix("Filter ")
 
 
 def _node(node: Node, expiry: Expiry) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Protocol, assert_never
 
 from ebbtide.algebra.combination import Difference, Intersection, MaxUnion, StrictDifference
 from ebbtide.algebra.expression import Ref
-from ebbtide.algebra.kind import Kind
+from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.operators import operator
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, Over, TopN
 from ebbtide.algebra.relation import (
@@ -109,6 +109,11 @@ def folds(node: Aggregate, size: Size, monotonicity: Monotonicity) -> bool:
 def folds_input(node: Aggregate) -> bool:
     """The same, from the plan alone."""
     return folds(node, fold(node.input, size_), monotonicity_(node.input))
+
+
+def keeps_first(node: TopN) -> bool:
+    """Whether the first rows stand in for all: facts that only come move no row ahead."""
+    return kind(node.input) is Kind.FACT and not monotonicity_(node.input).has_negatives
 
 
 def _store(relation: Relation, below: tuple[StoredInput, ...], kept: Kept) -> Store:
@@ -208,7 +213,7 @@ def _instead(relation: Relation, source: StoredInput) -> str:
             return "" if source.keys.candidates else "a count for each different row"
         case Over() if _runs(node, source):
             return f"{_folded('partition', bool(node.partition_by))}, and the later rows"
-        case TopN() if not source.monotonicity.has_negatives and not source.edge.is_snapshot:
+        case TopN() if keeps_first(node):
             return f"the first {counted(node.offset + node.count, 'row')}"
         case Over() | TopN():
             return ""

@@ -15,10 +15,10 @@ from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.analysis import advice
 from ebbtide.analysis.analysis import Node, Path, examine
+from ebbtide.analysis.begun import Beginning, beginning
 from ebbtide.analysis.expiry import check_expiry
 from ebbtide.analysis.finality import Finality, When
 from ebbtide.analysis.idle_inputs import Waiting, waiting
-from ebbtide.analysis.indexes import begins_ahead
 from ebbtide.analysis.keep import held_back
 from ebbtide.analysis.keys import Keys
 from ebbtide.analysis.monotonicity import Monotonicity
@@ -76,15 +76,14 @@ class Analysis:
     """How its operators learn that rows have expired."""
 
     @property
-    def ahead(self) -> bool:
+    def beginning(self) -> Beginning:
         """Whether changes of the answer may begin after ``now``, so that they are held until then.
 
-        Only the grid of a window can put them there, so they are never more than a window's.
         Under EMIT FINAL they are among the rows that are not final.
         """
         if self.held and self.emit is Emit.FINAL:
-            return False
-        return self.root.edge.is_snapshot and begins_ahead(self.root.edge)
+            return Beginning.BEGUN
+        return beginning(self.plan)
 
     @property
     def key(self) -> tuple[str, ...] | None:

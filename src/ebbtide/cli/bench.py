@@ -80,7 +80,8 @@ def command(
     if suite == "structures":
         _structures(rows, json_path)
         return
-    from ebbtide.bench.figures import as_json, as_table
+    from ebbtide.bench import figures as plain
+    from ebbtide.bench.nexmark import table
     from ebbtide.spark.session import start_spark
 
     numbers = _numbers(queries)
@@ -92,10 +93,10 @@ def command(
             figures = list(measure(spark, Path(work), rows, repeats, peer))
         finally:
             spark.stop()
-    text = as_json(figures)
+    text = plain.as_json(figures)
     if json_path is not None:
         Path(json_path).write_text(text + "\n", encoding="utf-8")
-    click.echo(as_table(text))
+    click.echo(table.as_table(text) if suite == "nexmark" else plain.as_table(text))
 
 
 def _paper(

@@ -17,14 +17,24 @@ from dataclasses import dataclass, replace
 
 from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.analysis.analysis import Node
+from ebbtide.analysis.expiry import above_delayed, sees_expiry
 from ebbtide.compile.kernel_choice import Chosen
-from ebbtide.compile.physical import FromOperator, Operator, PlanEdge, Producer, StoreRule
+from ebbtide.compile.physical import (
+    KEEP_ALL,
+    FromOperator,
+    Operator,
+    PlanEdge,
+    Producer,
+    StoreRule,
+)
 from ebbtide.compile.pipe import Pipe, source_pipe
+from ebbtide.core.expiry import Expiry, Strategy
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BIGINT, BOOLEAN
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.kernels.operators.expire import Expire
 from ebbtide.kernels.operators.messages import Messages, PairSides
+from ebbtide.kernels.operators.triggered import Triggered
 from ebbtide.state.segment import ENDS
 
 MESSAGE = Schema((Column("c0", BIGINT), Column("c1", BOOLEAN)))
@@ -83,6 +93,28 @@ def by_ends(node: Node, rule: StoreRule) -> StoreRule:
     A negative begins where its row ends, whatever other times the row has.
     """
     return StoreRule((((ENDS, node.begun),),), turning=rule.turning or 0)
+
+
+def under_strategy(expiry: Expiry, node: Node, made: Operator, expires: bool) -> Operator:
+    """An operator under the strategy of its view: what it keeps, sends, and when it runs.
+
+    ``expires`` says whether its rows come through an Expire.
+    """
+    if not expiry.compression and sees_expiry(node):
+        made = replace(made, compresses=False)
+    if expiry.strategy is Strategy.INPUT:
+        if above_delayed(node):
+            made = replace(made, rules=tuple(KEEP_ALL for _ in made.rules), emitted=KEEP_ALL)
+        if sees_expiry(node):
+            return replace(made, kernel=Triggered(made.kernel), by_instant=False)
+        return made
+    if not expires:
+        return made
+    rules = tuple(
+        by_ends(node, rule) if input_.edge.is_snapshot else rule
+        for input_, rule in zip(node.inputs, made.rules, strict=True)
+    )
+    return replace(made, rules=rules, emitted=by_ends(node, made.emitted))
 
 
 def expire(

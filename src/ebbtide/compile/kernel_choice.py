@@ -51,10 +51,10 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis.equalities import split_condition
-from ebbtide.analysis.stores import folds_input
+from ebbtide.analysis.stores import folds_input, keeps_first
 from ebbtide.columnar.evaluation import Columnar
 from ebbtide.compile.kernel_columns import Columns
-from ebbtide.compile.pruning import Reads, joined_reads
+from ebbtide.compile.pruning import Reads, assigning_reads, joined_reads
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BOOLEAN, INT
 from ebbtide.errors import InternalError, UnsupportedError
@@ -78,11 +78,12 @@ from ebbtide.kernels.operators import (
     rstream,
     semi_join,
     strict_difference,
+    top_facts,
     top_n,
     unnest,
 )
 from ebbtide.kernels.sweeps import frames, numbering
-from ebbtide.kernels.windows import cumulate, hop, row_window, session, tumble
+from ebbtide.kernels.windows import cumulate, hop, row_window, session
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
     """
     node = operator(relation)
     by_input = carried or tuple(frozenset() for _ in node.children)
-    if isinstance(node, Source | SameRows | Filter | Map | UnionAll):
+    if isinstance(node, Source | SameRows | Filter | Map | UnionAll | Tumble):
         raise _without_kernel(node)
     match node:
         case Distinct():
@@ -143,9 +144,9 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
         case Window():
             return _window(node)
         case Session():
-            return _session(node)
-        case Tumble() | Hop() | Cumulate():
-            return _rows(node, _in_windows(node))
+            return _session(node, reads | by_input[0])
+        case Hop() | Cumulate():
+            return _in_windows(node, reads | by_input[0])
         case Unnest():
             return _unnest(node, reads)
         case Istream():
@@ -193,15 +194,50 @@ def _unnest(node: Unnest, reads: Reads) -> Chosen:
     )
 
 
-def _in_windows(node: Tumble | Hop | Cumulate) -> Kernel:
-    on = node.input.schema.position(node.on)
+@dataclass(frozen=True, slots=True)
+class _Narrow:
+    """What is read of the rows that are put into windows, where they are, and what comes of it."""
+
+    places: tuple[int, ...]
+    row: tuple[Expression, ...]
+    output: Schema
+    kept: tuple[int | None, ...]
+
+    @staticmethod
+    def of(node: Hop | Cumulate | Session, reads: Reads) -> _Narrow:
+        """The columns that are read, and those that the windows depend on."""
+        width = len(node.input.schema)
+        wanted = assigning_reads(node, reads)
+        places = tuple(sorted(wanted))
+        columns = (*(node.schema[place] for place in places), *node.schema.columns[width:])
+        kept = [places.index(place) if place in wanted else None for place in range(width)]
+        added = range(len(places), len(columns))
+        row = all_of(node.input)
+        return _Narrow(
+            places,
+            tuple(row[place] for place in places),
+            positional(Schema(columns)),
+            (*kept, *added),
+        )
+
+    def place(self, schema: Schema, name: str) -> int:
+        """Where a column of the whole row is."""
+        return self.places.index(schema.position(name))
+
+
+def _in_windows(node: Hop | Cumulate, reads: Reads) -> Chosen:
+    narrow = _Narrow.of(node, reads)
+    on = narrow.place(node.input.schema, node.on)
+    kernel: Kernel
     match node:
-        case Tumble():
-            return tumble.Tumble(on, node.size_us, node.offset_us)
         case Hop():
-            return hop.Hop(on, node.slide_us, node.size_us, node.offset_us)
+            kernel = hop.Hop(on, node.slide_us, node.size_us, node.offset_us)
         case Cumulate():
-            return cumulate.Cumulate(on, node.step_us, node.size_us, node.offset_us)
+            kernel = cumulate.Cumulate(on, node.step_us, node.size_us, node.offset_us)
+        case _:
+            assert_never(node)
+    side, carries = KernelInput(narrow.row, narrow.row), _at(range(len(narrow.row)))
+    return Chosen(kernel, (side,), narrow.output, narrow.kept, carries=carries)
 
 
 def _join(node: Product | Join, reads: Reads, carried: tuple[Reads, ...]) -> Chosen:
@@ -313,6 +349,8 @@ def _top(node: TopN) -> Chosen:
         node.offset,
         node.number_as is not None,
     )
+    if keeps_first(node):
+        return _widened(node, top_facts.TopFacts(kernel), columns, partition)
     return _widened(node, kernel, columns, partition)
 
 
@@ -401,13 +439,12 @@ def _on_both(
     return tuple((left, width + right) for left, right in pairs)
 
 
-def _session(node: Session) -> Chosen:
-    schema = node.input.schema
-    partition = tuple(schema.position(name) for name in node.partition_by)
-    kernel = session.Session(schema.position(node.on), node.gap_us, partition)
-    row = all_of(node.input)
-    side = KernelInput(row, tuple(row[i] for i in partition))
-    return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))
+def _session(node: Session, reads: Reads) -> Chosen:
+    schema, narrow = node.input.schema, _Narrow.of(node, reads)
+    partition = tuple(narrow.place(schema, name) for name in node.partition_by)
+    kernel = session.Session(narrow.place(schema, node.on), node.gap_us, partition)
+    side = KernelInput(narrow.row, tuple(narrow.row[i] for i in partition))
+    return Chosen(kernel, (side,), narrow.output, narrow.kept, carries=_at(partition))
 
 
 def all_of(relation: Relation) -> tuple[Expression, ...]:

@@ -3,43 +3,64 @@
 Law: a pipe is linear: it maps every change to at most one change, by its row alone.  It is a
 set of expressions over the columns of what produced the changes, which Spark evaluates before the
 first exchange, and tasks behind it.
+
+Where an operator makes several changes of one, such as HOP, there is a pipe for each.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeGuard, assert_never
+from typing import TypeAlias, TypeGuard, assert_never
 
 from ebbtide.algebra.expression import (
     Arithmetic,
     Call,
+    Comparison,
     Expression,
+    FloorTo,
     IsNull,
     Literal,
     Not,
     Ref,
 )
 from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.operand_types import arithmetic
 from ebbtide.algebra.phases import Phase, during, phases, resolved
 from ebbtide.algebra.relation import Alias, Filter, Map, Relation, View
 from ebbtide.algebra.traits import Linear, traits
 from ebbtide.algebra.window import (
     Always,
     Fixed,
+    Hop,
     LinearWindow,
     Now,
     Range,
+    Tumble,
     Unbounded,
     Window,
 )
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, NEG_INF, Duration
 from ebbtide.core.tree import rewrite
-from ebbtide.core.types import BIGINT
+from ebbtide.core.types import BIGINT, INTERVAL
 from ebbtide.errors import InternalError
+
+Piped: TypeAlias = Linear | Tumble | Hop
+"""What pipes are made of."""
+
+FEW = 12
+"""HOP is done by pipes where a fact is in no more windows than this."""
 
 VALID_FROM = Ref(Column("valid_from", BIGINT, False, "change"))
 VALID_TO = Ref(Column("valid_to", BIGINT, False, "change"))
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """A change lies within ``[time, time + most_us)``, whatever grid or condition cuts it."""
+
+    time: Expression
+    most_us: Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +73,9 @@ class Pipe:
     valid_from: Expression = VALID_FROM
     valid_to: Expression = VALID_TO
     on_grid: bool = False
-    """Whether both ends are multiples of a slide, so that many changes have the same."""
+    """Whether its times are multiples of a slide, so that many changes have the same."""
+    lasting: Lasting | None = None
+    """Within which time of a fact its changes lie, where a window has put them there."""
 
     @property
     def is_identity(self) -> bool:
@@ -71,11 +94,14 @@ class Pipe:
             lambda node: names[node.column.identity] if isinstance(node, Ref) else node,
         )
 
-    def after(self, node: Linear) -> tuple[Pipe, ...]:
+    def after(self, node: Piped) -> tuple[Pipe, ...]:
         """This pipe followed by a linear operator: one for each phase of a row, if it has phases.
 
-        A change is in every phase for a part of its time.
+        A change is in every phase for a part of its time.  Of windows on a grid there is one for
+        each that a fact may be in.
         """
+        if isinstance(node, Tumble | Hop):
+            return tuple(self._in_window(node, back) for back in range(windows(node)))
         if isinstance(node, Filter) and node.depends_on_now:
             return tuple(self.cut_to(phase) for phase in during(node.predicate))
         if isinstance(node, Map) and node.depends_on_now:
@@ -124,6 +150,22 @@ class Pipe:
             on_grid=self.on_grid and not starts and not ends,
         )
 
+    def _in_window(self, node: Tumble | Hop, back: int) -> Pipe:
+        """The facts in the window that begins so many slides before the last one."""
+        time = self.columns[node.input.schema.position(node.on)]
+        start = window_start(time, slide_of(node), node.offset_us, back)
+        end = _moved(start, node.size_us)
+        conditions = (Not(IsNull(time)),) if nullable(time) else ()
+        if back >= node.size_us // slide_of(node):
+            conditions = (*conditions, Comparison("<", time, end))
+        return replace(
+            self,
+            schema=node.schema,
+            columns=(*self.columns, start, end),
+            conditions=(*self.conditions, *conditions),
+            on_grid=True,
+        )
+
     def _windowed(self, node: Window) -> Pipe:
         place = node.input.schema.position(node.on)
         time = micros(self.columns[place])
@@ -151,7 +193,22 @@ class Pipe:
             valid_from=ends[0],
             valid_to=ends[1],
             on_grid=isinstance(spec, Range) and spec.slide_us is not None,
+            lasting=_lasting(spec, self.columns[place]),
         )
+
+
+def _lasting(spec: LinearWindow, time: Expression) -> Lasting | None:
+    match spec:
+        case Range(size_us=size, slide_us=slide):
+            return Lasting(time, size + (slide or 0))
+        case Fixed(size_us=size):
+            return Lasting(time, size)
+        case Now():
+            return Lasting(time, 1)
+        case Unbounded() | Always():
+            return None
+        case _:
+            assert_never(spec)
 
 
 def source_pipe(schema: Schema) -> Pipe:
@@ -159,11 +216,28 @@ def source_pipe(schema: Schema) -> Pipe:
     return Pipe(schema, tuple(Ref(column) for column in schema))
 
 
-def is_linear(node: Relation) -> TypeGuard[Linear]:
+def is_linear(node: Relation) -> TypeGuard[Piped]:
     """Whether an operator is part of a pipe: of windows, those that look at each fact alone."""
+    if isinstance(node, Tumble | Hop):
+        return windows(node) <= FEW
     return traits(node).linear and not (
         isinstance(node, Window) and not isinstance(node.spec, LinearWindow)
     )
+
+
+def windows(node: Tumble | Hop) -> int:
+    """In how many windows a fact is at most."""
+    return -(-node.size_us // slide_of(node))
+
+
+def slide_of(node: Tumble | Hop) -> Duration:
+    """How long after a window the next one begins."""
+    return node.slide_us if isinstance(node, Hop) else node.size_us
+
+
+def window_start(time: Expression, slide: Duration, offset: Duration, back: int) -> Expression:
+    """When the window begins that is so many slides before the last one to begin by a time."""
+    return _moved(FloorTo(_moved(time, -offset), slide), offset - back * slide)
 
 
 def micros(time: Expression) -> Expression:
@@ -189,6 +263,11 @@ def _timed(spec: LinearWindow, time: Expression) -> tuple[Expression, ...]:
 
 def _extreme(name: str, end: Expression, others: list[Expression]) -> Expression:
     return Call(name, (end, *others)) if others else end
+
+
+def _moved(time: Expression, by: Duration) -> Expression:
+    """A TIMESTAMP, so much later."""
+    return arithmetic("+", time, Literal(by, INTERVAL)) if by else time
 
 
 def _plus(time_us: Expression, by: Duration) -> Expression:

@@ -12,7 +12,6 @@ from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.quarantine import ERRORS, SHOWN_ERRORS
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, Verdict, check
-from ebbtide.analysis.explain import explained
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.attribute_names import SpeltAsInPython
 from ebbtide.core.declaration import Declaration
@@ -21,10 +20,10 @@ from ebbtide.core.output_name import errors_name
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant, instant, is_finite
 from ebbtide.engine.arguments import rates_of, typed
-from ebbtide.engine.building import check_built
+from ebbtide.engine.building import check_built, explained_built
 from ebbtide.engine.measured import measured_rates
 from ebbtide.errors import QueryError, Span, TemporalError
-from ebbtide.optimizer import guarded, optimise, written
+from ebbtide.optimizer import guarded, optimise, skipped, written
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.sql.bound import BoundQuery
 
@@ -130,9 +129,9 @@ class Query(SpeltAsInPython):
         those that it has seen.  ``verbose`` adds what is proved about every operator; ``json`` is
         all of it for programs.
         """
-        explanation = explained(
-            self.analysis, self._measured() if rates is None else rates_of(rates)
-        )
+        rates = self._measured() if rates is None else rates_of(rates)
+        irrelevant = skipped(self.bound.plan, self.bound.on_error)
+        explanation = explained_built(self.analysis, rates, irrelevant)
         if json:
             return explanation.json
         return explanation.verbose if verbose else explanation.text

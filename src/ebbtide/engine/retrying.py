@@ -154,7 +154,7 @@ class _Offer:
         how = HowToRead(
             self.files.format, zone, self.files.options, enveloped, config.limits.unpacked
         )
-        for batch in how.reader(given).rows(place):
+        for batch in how.reader(given).rows(place, may_be_empty=False):
             if is_whole_file(batch):
                 told = told_of_file(batch.column(batch.num_columns - 1)[0].as_py())
                 return "it still cannot be read" if told is None else told[2]

@@ -14,7 +14,7 @@ from ebbtide.analysis import Analysis, Store, analyse
 from ebbtide.analysis.advice import operator_name
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
-from ebbtide.analysis.explain import keep_text
+from ebbtide.analysis.explain import SPANNING_KEEP, keep_text
 from ebbtide.analysis.formula.conditions import After, Keep
 from ebbtide.analysis.formula.progress import Bound, Progress
 from ebbtide.analysis.formula.terms import Var
@@ -31,6 +31,7 @@ from ebbtide.engine.location import StoredQuery
 from ebbtide.kernels.operators.expire import Expire
 from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.messages import Messages
+from ebbtide.kernels.operators.spanning import Spanning
 from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.optimizer import optimise
 from ebbtide.optimizer.guarding import guarded
@@ -142,6 +143,8 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
         return f'archive of "{name.removeprefix(archive_name(""))}"'
     if operator is not None and isinstance(operator.kernel, Expire | Messages):
         return "rows that are to expire"
+    if operator is not None and isinstance(operator.kernel, Spanning):
+        return "what the query emits"
     if operator is not None and isinstance(operator.kernel, WaitingRows):
         return f'rows of "{operator.kernel.declaration.name}" that wait to be replayed'
     source = getattr(operator.kernel, "source", None) if operator is not None else None
@@ -183,6 +186,8 @@ def rule_text(
             return "keep until they are replayed"
         if isinstance(kernel, Expire | Messages):
             return "kept until it ends"
+        if isinstance(kernel, Spanning):
+            return SPANNING_KEEP
         return _of_operations(declarations[kernel.source])
     store = _store(node, area)
     if store is not None:

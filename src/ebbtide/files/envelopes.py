@@ -30,9 +30,11 @@ class EnvelopeReader:
     schema: Schema
     reader: FileReader
 
-    def rows(self, place: str, content: bytes | None = None) -> Iterator[Any]:
+    def rows(
+        self, place: str, content: bytes | None = None, may_be_empty: bool = True
+    ) -> Iterator[Any]:
         """The rows of a file: the declared columns, and the text of what is none."""
-        for batch in self.reader.rows(place, content):
+        for batch in self.reader.rows(place, content, may_be_empty):
             yield self._opened(batch)
 
     def _opened(self, batch: Any) -> Any:

@@ -67,16 +67,24 @@ class FileReader(ABC):
     def knows(schema: Schema, options: Mapping[str, str]) -> bool:
         """Whether this reads such columns, with such options."""
 
-    def rows(self, place: str, content: bytes | None = None) -> Iterator[Any]:
+    def rows(
+        self, place: str, content: bytes | None = None, may_be_empty: bool = True
+    ) -> Iterator[Any]:
         """The rows of a file, batch by batch: the declared columns and ``MALFORMED``.
 
-        ``content`` is what is in the file, where it cannot be opened at its place.
+        ``content`` is what is in the file, where it cannot be opened at its place.  A file that
+        somebody is still writing is told, for it is read once.
         """
         count = 0
         try:
+            before = None if content is not None else _written(place)
+            if not may_be_empty and (content == b"" or (before is not None and before[0] == 0)):
+                raise Unreadable("it is empty")
             for batch in self.batches(place, content):
                 yield batch
                 count += batch.num_rows
+            if before is not None and _written(place) != before:
+                raise Unreadable("it was written to while it was read")
         except FileNotFoundError as error:
             raise SourceError(
                 "unreadable-source",
@@ -107,6 +115,12 @@ class FileReader(ABC):
         columns = [pa.nulls(1, arrow_type(column.type)) for column in self.schema]
         made = self.made(columns, pa.array([text], pa.string()))
         return made.replace_schema_metadata(_WHOLE_FILE)
+
+
+def _written(place: str) -> tuple[int, int]:
+    """How large a file is, and when it was written."""
+    found = os.stat(place)
+    return found.st_size, found.st_mtime_ns
 
 
 def is_whole_file(batch: Any) -> bool:

@@ -2,6 +2,7 @@
 
     optimise(plan) -> Relation         every rule of RULES once, in their order
     prepared(plan) -> Guarded          the same with guards against expressions that fail: what runs
+    skipped(plan)                      what a rule asks of rows that enter joins, beside the plan
     written(plan, optimised, node)     the operator of the plan that one of the optimised stands for
 
 Law: a rule is a function from plans to plans of the same meaning, one to a module, named by a verb.
@@ -19,7 +20,7 @@ proved what stores need, so ``compile.pruning`` leaves them out, and the plan ke
 """
 
 from ebbtide.optimizer.guarding import Guarded, guarded
-from ebbtide.optimizer.rules import RULES, Rule, optimise, prepared
+from ebbtide.optimizer.rules import RULES, Rule, optimise, prepared, skipped
 from ebbtide.optimizer.written import written
 
-__all__ = ["RULES", "Guarded", "Rule", "guarded", "optimise", "prepared", "written"]
+__all__ = ["RULES", "Guarded", "Rule", "guarded", "optimise", "prepared", "skipped", "written"]

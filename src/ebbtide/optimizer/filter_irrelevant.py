@@ -59,6 +59,22 @@ def filter_irrelevant(plan: Relation, on_error: OnError = OnError.QUARANTINE) ->
     return rewrite(plan, partial(_filtered, on_error))
 
 
+def added(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Iterator[Filter]:
+    """What the rule adds to the inputs of a plan's joins, each on the input that it stands on."""
+    filtered = filter_irrelevant(plan, on_error)
+    for before, after in zip(_meetings(plan), _meetings(filtered), strict=True):
+        for old, new in ((before.left, after.left), (before.right, after.right)):
+            known = conjuncts(old.predicate) if isinstance(old, Filter) else ()
+            terms = conjuncts(new.predicate) if isinstance(new, Filter) else ()
+            more = tuple(term for term in terms if term not in known)
+            if more and isinstance(new, Filter):
+                yield Filter(new.input, conjunction(more))
+
+
+def _meetings(plan: Relation) -> Iterator[Meeting]:
+    return (node for node in find(plan, Relation) if isinstance(node, Meeting))
+
+
 def _filtered(on_error: OnError, node: Relation) -> Relation:
     if not isinstance(node, Meeting) or depends_on_now(node.predicate):
         return node

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ebbtide.algebra.quarantine import OnError
-from ebbtide.algebra.relation import Relation
-from ebbtide.optimizer.filter_irrelevant import filter_irrelevant
+from ebbtide.algebra.relation import Filter, Relation
+from ebbtide.optimizer.filter_irrelevant import added, filter_irrelevant
 from ebbtide.optimizer.guarding import Guarded, guarded
 from ebbtide.optimizer.sink_conditions import sink_conditions
 
@@ -27,6 +27,11 @@ def optimise(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation
     for rule in RULES:
         plan = rule(plan, on_error)
     return plan
+
+
+def skipped(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> tuple[Filter, ...]:
+    """The filters that keep rows that can have no partner out of a plan's joins."""
+    return tuple(added(sink_conditions(plan, on_error), on_error))
 
 
 def prepared(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:

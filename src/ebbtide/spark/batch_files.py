@@ -1,8 +1,8 @@
 """The files of a batch, as Spark's checkpoint has noted them, and whether all are there.
 
 Law: a step takes each file that Spark has noted for its batch, once, or it is not made.  Spark
-itself goes on without a file that is gone, and beside a file whose name it takes for a pattern it
-gives others twice.
+itself goes on without a file that is gone or empty, and beside a file whose name it takes for a
+pattern it gives others twice.
 
 The format of the checkpoint is Spark's own and stands here alone: a batch has for each source of
 files the last entry of that source's log, and an entry of the log has the files that came in it.
@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ebbtide.errors import SourceError
+from ebbtide.files import HowToRead
 from ebbtide.spark.checkpoint import checkpoint_of, logs_in_order
 from ebbtide.spark.tagged_rows import FILE, TAG
 from ebbtide.state.files import content_of, regular_files
@@ -30,9 +31,9 @@ _ENTRY = re.compile(r"(\d+)(\.compact)?")
 _PATTERN = frozenset("?*[]{}\\")
 
 
-def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Set[str]) -> DataFrame:
-    """The arrivals of a batch with each of its files once; ``in_tasks`` are the sources, by their
-    names in the checkpoint, whose files tasks read."""
+def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Mapping[str, int]) -> DataFrame:
+    """The arrivals of a batch with each of its files once; ``in_tasks`` are the numbers of the
+    sources, by their names in the checkpoint, whose files tasks read."""
     noted = files_of_batch(root, batch)
     for place in (place for places in noted.values() for place in places):
         if not os.path.exists(place):
@@ -41,6 +42,14 @@ def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Set[str]) -> Dat
                 f"{place} is gone before it was read",
                 hint="put it back, and start the query again",
             )
+    empty = [
+        (number, place)
+        for name, number in in_tasks.items()
+        for place in noted.get(name, ())
+        if os.path.getsize(place) == 0
+    ]
+    if empty:
+        rows = rows.union(_to_be_told(rows, empty))
     odd = {name: place for name, places in noted.items() for place in places if _is_odd(place)}
     if not odd:
         return rows
@@ -56,6 +65,16 @@ def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Set[str]) -> Dat
     named = rows.where(f"{FILE} IS NOT NULL").dropDuplicates([TAG, FILE])
     files = named.where(named[FILE]["path"].isin(known)).orderBy(TAG, f"{FILE}.path")
     return rows.where(f"{FILE} IS NULL").union(files)
+
+
+def _to_be_told(rows: DataFrame, empty: list[tuple[int, str]]) -> DataFrame:
+    """Empty files, which Spark has left out, as others are: tasks say that they are empty."""
+    how = HowToRead("csv", "UTC").text
+    made = []
+    for tag, place in empty:
+        given = {TAG: tag, FILE: (f"file:{place}", how)}
+        made.append(tuple(given.get(name) for name in rows.columns))
+    return rows.sparkSession.createDataFrame(made, rows.schema)
 
 
 def _is_odd(place: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.admission import FILE, default_op, read_op
-from ebbtide.core.declaration import Declaration, arrivals_of, given_schema
+from ebbtide.core.declaration import Declaration, TableDeclaration, arrivals_of, given_schema
 from ebbtide.files import FileReader, HowToRead, is_whole_file
 from ebbtide.files.envelopes import EnvelopeReader
 
@@ -40,7 +40,8 @@ class FilesOfTask:
     def rows(self, source: int, path: str, how: str, first: int | None) -> Iterator[Any]:
         """The rows of a file in the columns of arrivals; ``first`` is the place of the first."""
         declaration, place = self.declarations[source], place_of(path)
-        for batch in _reader(declaration, how).rows(place):
+        static = isinstance(declaration, TableDeclaration) and declaration.static
+        for batch in _reader(declaration, how).rows(place, may_be_empty=static):
             *given, malformed = batch.columns
             places = self._places(source, first, batch.num_rows)
             columns = _with_arrivals(declaration, given, batch.num_rows)

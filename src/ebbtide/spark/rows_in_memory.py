@@ -35,7 +35,12 @@ def fed_table(
 
 
 def given_table(schema: Schema, rows: Sequence[Row]) -> Any:
-    """Rows that are written in a query, as an Arrow table that Spark takes."""
+    """Rows that are written in a query, as an Arrow table that Spark takes.
+
+    A query without FROM reads one row of no columns; a table of none would have no rows, either.
+    """
+    if not len(schema):
+        return pa.table({"row": pa.array(range(len(rows)), pa.int64())})
     types = [border_type(column.type) for column in schema]
     arrays = [
         pa.array(_plain([row[i] for row in rows], type_), type_) for i, type_ in enumerate(types)

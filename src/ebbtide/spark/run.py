@@ -60,7 +60,7 @@ class SparkRun(Run):
         self._waiting = HeartbeatWait()
         self._ending = False
         self._stepping = RLock()
-        self._in_tasks: frozenset[str] = frozenset()
+        self._in_tasks: dict[str, int] = {}
 
     def stream(self, frames: Mapping[int, DataFrame], trigger: dict[str, Any]) -> None:
         """Sets Structured Streaming off on the streams, and on the heartbeat if there is one."""
@@ -79,9 +79,11 @@ class SparkRun(Run):
         known = agreed(self.root, self.name, names)
         if self.program.beats:
             self.claim.with_heartbeat(self.program.identity)
-        self._in_tasks = frozenset(
-            name for name in known.sources if tables[numbers[name]].columns == [FOUND]
-        )
+        self._in_tasks = {
+            name: numbers[name]
+            for name in known.sources
+            if tables[numbers[name]].columns == [FOUND]
+        }
         with by_names(spark, known.named):
             arrivals = [self._arrivals(tables, numbers[name], shape) for name in known.sources]
             writer = reduce(DataFrame.union, arrivals).writeStream.queryName(self.name)

@@ -22,6 +22,7 @@ _ITEM = np.uint64(0xA076_1D64_78BD_642F)
 _FIRST = np.uint64(0xBF58_476D_1CE4_E5B9)
 _SECOND = np.uint64(0x94D0_49BB_1331_11EB)
 _LONG = 256
+_SAMPLE = 1024
 
 
 def key_hash(table: Any, columns: Sequence[int]) -> Hashes:
@@ -72,6 +73,8 @@ def _plain(array: Any) -> Hashes:
 
 
 def _text(array: Any) -> Hashes:
+    if not _repeats(array):
+        return _distinct_text(array)
     encoded = array.dictionary_encode()
     indices = encoded.indices.fill_null(0) if encoded.indices.null_count else encoded.indices
     distinct = _distinct_text(encoded.dictionary)
@@ -79,6 +82,12 @@ def _text(array: Any) -> Hashes:
         return np.full(len(array), _ABSENT, np.uint64)
     chosen: Hashes = distinct[indices.to_numpy(zero_copy_only=False)]
     return chosen
+
+
+def _repeats(array: Any) -> bool:
+    """Whether texts are there several times, so that it is worth while to find them first."""
+    some = array.slice(0, _SAMPLE)
+    return 2 * len(some.unique()) < len(some)
 
 
 def _distinct_text(array: Any) -> Hashes:
@@ -89,14 +98,14 @@ def _distinct_text(array: Any) -> Hashes:
     bounds: Ints = stored[array.offset : array.offset + len(array) + 1].astype(np.int64)
     starts, lengths = bounds[:-1], bounds[1:] - bounds[:-1]
     text = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    text = np.concatenate([text, np.zeros(8, np.uint8)])
+    eights = _in_eights(text)
     result = mixed(lengths.view(np.uint64) + _SEED)
     for at in range(0, _LONG, 8):
         active = np.flatnonzero((lengths > at) & (lengths <= _LONG))
         if not len(active):
             break
         result[active] = _joined(
-            result[active], _eight(text, starts[active] + at, lengths[active] - at)
+            result[active], _eight(eights, starts[active] + at, lengths[active] - at)
         )
     for index in np.flatnonzero(lengths > _LONG).tolist():
         whole = text[starts[index] : starts[index] + lengths[index]].tobytes()
@@ -104,8 +113,19 @@ def _distinct_text(array: Any) -> Hashes:
     return result
 
 
-def _eight(text: Any, starts: Ints, left: Ints) -> Hashes:
-    taken = text[starts[:, None] + np.arange(8)].view("<u8")[:, 0]
+def _in_eights(text: Any) -> Hashes:
+    """Bytes as numbers of eight each, and room to read beyond the end."""
+    padded = np.zeros(len(text) // 8 * 8 + 16, np.uint8)
+    padded[: len(text)] = text
+    return padded.view("<u8")
+
+
+def _eight(eights: Hashes, starts: Ints, left: Ints) -> Hashes:
+    """The eight bytes, or as many as are left, from each start on."""
+    whole, odd = starts >> 3, (starts & 7).astype(np.uint64) * np.uint64(8)
+    # A shift by 64 is none: it is done in two parts.
+    rest = eights[whole + 1] << np.uint64(1) << (np.uint64(63) - odd)
+    taken = (eights[whole] >> odd) | rest
     keep = np.minimum(left, 8).astype(np.uint64)
     return np.asarray(taken & (~np.uint64(0) >> (np.uint64(64) - keep * np.uint64(8))))
 

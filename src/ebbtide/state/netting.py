@@ -60,6 +60,8 @@ def codes(table: Any, columns: Sequence[int], hashes: Hashes | None = None) -> C
 def net(table: Any) -> Any:
     """Net multiplicities over maximal intervals, per row."""
     hashes = key_hash(table, payload(table))
+    if _is_one_interval(ints(table, FROM), ints(table, TO)):
+        return _merged(table, hashes)
     order = np.argsort(hashes)
     repeated = _repeated(hashes[order])
     single = order[~repeated & _counts(table)[order]]
@@ -111,6 +113,8 @@ class Points:
 
 def net_points(ids: Ints, valid_from: Ints, valid_to: Ints, diff: Ints) -> Points:
     """The step function of each id's multiplicity; the last level of an id is always 0."""
+    if _is_one_interval(valid_from, valid_to) and _are_numbers(ids):
+        return _sums(ids, valid_from[0], valid_to[0], diff)
     all_ids = np.concatenate([ids, ids])
     at = np.concatenate([valid_from, valid_to])
     steps = np.concatenate([diff, -diff])
@@ -122,6 +126,28 @@ def net_points(ids: Ints, valid_from: Ints, valid_to: Ints, diff: Ints) -> Point
     begins, steps = begins[moves], steps[moves]
     # The steps of one id add up to 0, so the running sum starts anew with every id.
     return Points(all_ids[begins], at[begins], np.cumsum(steps))
+
+
+def _is_one_interval(valid_from: Ints, valid_to: Ints) -> bool:
+    """Whether all changes hold over the same time, as facts do."""
+    return len(valid_from) > 0 and all(
+        bool((times == times[0]).all()) for times in (valid_from, valid_to)
+    )
+
+
+def _are_numbers(ids: Ints) -> bool:
+    """Whether ids count from 0, with few gaps."""
+    return bool(ids.min() >= 0) and bool(ids.max() < 2 * len(ids))
+
+
+def _sums(ids: Ints, valid_from: np.int64, valid_to: np.int64, diff: Ints) -> Points:
+    """The steps over one interval: up by the sum of the diffs, and down again."""
+    sums = np.zeros(int(ids.max()) + 1, np.int64)
+    np.add.at(sums, ids, diff if valid_from < valid_to else np.int64(0))
+    left = np.flatnonzero(sums)
+    level = np.zeros(2 * len(left), np.int64)
+    level[::2] = sums[left]
+    return Points(np.repeat(left, 2), np.tile([valid_from, valid_to], len(left)), level)
 
 
 def consolidate(table: Any) -> Any:

@@ -1099,13 +1099,13 @@ SELECT auction, price FROM bids PARTITION BY auction EMIT CHANGES;
 SELECT auction, price FROM bids [NOW] DISTRIBUTE BY auction LIMIT 3;
 
 -- code: unsupported-syntax
--- span: WINDOW HOPPING
--- hint: group by the window: GROUP BY HOP(at, INTERVAL 10 SECONDS, INTERVAL 30 SECONDS)
+-- span: WINDOW HOPPING (SIZE 30 SECONDS, ADVANCE BY 10 SECONDS) GROUP BY auction
+-- hint: write GROUP BY auction, HOP(at, INTERVAL 10 SECONDS, INTERVAL 30 SECONDS)
 SELECT auction, COUNT(*) AS n FROM bids WINDOW HOPPING (SIZE 30 SECONDS, ADVANCE BY 10 SECONDS) GROUP BY auction;
 
 -- code: unsupported-syntax
--- span: WINDOW SESSION
--- hint: group by the window: GROUP BY SESSION(at, INTERVAL 1 MINUTE)
+-- span: WINDOW SESSION (1 MINUTE) GROUP BY auction
+-- hint: write GROUP BY auction, SESSION(at, INTERVAL 1 MINUTE)
 SELECT auction, COUNT(*) AS n FROM bids WINDOW SESSION (1 MINUTE) GROUP BY auction;
 
 -- code: unsupported-syntax

@@ -203,6 +203,15 @@ def test_changes_on_a_grid_are_held_until_they_begin() -> None:
     assert WORLD.explained("SELECT price FROM bids [RANGE 1 HOUR]").document["held"] == []
 
 
+def test_instants_of_rows_that_may_begin_later_and_change_are_kept() -> None:
+    alone = (
+        "SELECT price FROM bids [RANGE 1 HOUR] AS b WHERE NOT EXISTS "
+        "(SELECT 1 FROM auctions [RANGE 1 HOUR] AS a WHERE a.id = b.auction)"
+    )
+    held = "holds    instants at which rows of the answer begin and end: keep while from > now or "
+    assert held in WORLD.explained(alone).theory
+
+
 def test_json_has_the_indexes_and_whether_negatives_can_arrive() -> None:
     plan = WORLD.explained("SELECT DISTINCT auction FROM bids [ROWS 5]").document["plan"]
     (store,) = plan["stores"]

@@ -18,7 +18,8 @@ def said(world: World, sql: str) -> list[str]:
         return [str(error)]
     head, _, nodes = world.explained(sql).theory.partition("\n\n")
     lines = [line.strip() for line in nodes.splitlines()]
-    stored = [line for line in lines if line.startswith(("stores", "finds"))]
+    of_stores = ("stores", "finds", "held     f", "held     b")
+    stored = [line for line in lines if line.startswith(of_stores)]
     kept = [rule.split(": ", 1)[1] for rule in rules(analysis)]
     return [head, "\n".join(kept), "\n".join(stored)]
 

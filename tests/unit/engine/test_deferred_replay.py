@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -143,3 +144,30 @@ def test_clauses_that_make_no_sense_are_refused(tmp_path: Path, clauses: str, co
     with pytest.raises(EbbtideError) as caught:
         engine.execute(f"CREATE STREAM s (x INT, at TIMESTAMP, PROGRESS FOR at AS at) {clauses}")
     assert caught.value.code == code
+
+
+def test_every_row_is_accepted_waiting_or_unused(tmp_path: Path) -> None:
+    """Rows of all ages, and some that are none: at every step they add up to those offered."""
+    random, engine, offered = Random(12), started(tmp_path), 0
+    waited = 0
+    for second in range(0, 200, 10):
+        times = (
+            second - random.choice((-10, 0, 3, 20, 40, 90)) for _ in range(random.randint(1, 6))
+        )
+        rows: list[Any] = [(0, 1, max(0, time) * SECOND) for time in times]
+        if random.random() < 0.3:
+            rows.append(("no number", 1, second * SECOND))
+        engine.feed("bids", rows)
+        offered += len(rows)
+        engine.step()
+        if random.random() < 0.2:
+            engine.revise()
+        steps = Journal(engine.root_of("totals")).entries()
+        accepted = sum(step.came["bids"].rows for step in steps)
+        waiting, unused = len(waits(engine, "bids")), late(engine, "bids")
+        assert accepted + waiting + unused == offered
+        assert accepted == total(engine)
+        waited = max(waited, waiting)
+    assert waited > 1
+    assert unused > 1
+    engine.stop()

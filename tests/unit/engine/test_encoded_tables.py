@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from ebbtide import Engine
@@ -15,6 +16,8 @@ from ebbtide.engine.encoded_frames import encoded_table
 from ebbtide.engine.location import Location
 from ebbtide.engine.state_report import holdings
 from ebbtide.errors import EbbtideError
+from ebbtide.spark.arrivals import _op_text
+from ebbtide.spark.files_in_tasks import _operations
 from ebbtide.sql.parser import parse
 from ebbtide.sql.printer import sql
 
@@ -244,6 +247,22 @@ def test_temporal_tuples_are_rows_that_nothing_ends(tmp_path: Path) -> None:
     assert "weak non-monotonic: a row stays until its own end" in query.explain(verbose=True)
     with pytest.raises(EbbtideError, match="unknown-op"):
         engine.feed("t", [(1, 1 * S, 9 * S)], op="end")
+
+
+def test_changes_in_files_and_frames_say_by_their_sign_what_they_do() -> None:
+    columns = schema(k="BIGINT", valid_from="TIMESTAMP", valid_to="TIMESTAMP", diff="BIGINT")
+    declared = encoded_table("t", columns, (), "changes", 0, 0, Late.REVISE)
+    assert declared.bag
+    assert declared.key == ("k",)
+    assert declared.row_schema.names == ("k", "valid_from")
+    counts = pa.array([1, -2, 0, None], pa.int64())
+    times = pa.array([S, S, S, S], pa.int64())
+    batch = pa.RecordBatch.from_arrays(
+        [counts, times, times, counts, pa.nulls(4, pa.string())],
+        names=[*columns.names, "malformed"],
+    )
+    assert _operations(declared, batch).to_pylist() == ["upsert", "end", "0", ""]
+    assert "signum(`diff`)" in _op_text(declared, "`diff`")
 
 
 def test_versions_that_have_ended_are_not_stored(tmp_path: Path) -> None:

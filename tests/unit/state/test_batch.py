@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from ebbtide.core.time import INF, NEG_INF
 from ebbtide.core.values import NAN, row
 from ebbtide.state import hashing, netting
 from ebbtide.state.batch import (
+    DIFF,
     batch_schema,
     codes,
     consolidate,
@@ -27,7 +29,9 @@ from ebbtide.state.batch import (
     minus,
     net,
     to_changes,
+    with_times,
 )
+from ebbtide.state.columns import ints
 
 TYPES = {
     pa.int8(): [None, 0, -1, 7],
@@ -89,6 +93,15 @@ def test_the_canonical_form_is_the_models(drawn) -> None:
     assert sorted(map(repr, to_changes(net(arrow(changes, schema))))) == sorted(
         map(repr, model.consolidate(changes))
     )
+
+
+@given(drawn=batches(), start=st.sampled_from([NEG_INF, 3]), end=st.sampled_from([3, INF]))
+def test_over_one_interval_diffs_add_up(drawn, start, end) -> None:
+    schema, (changes,) = drawn
+    alike = arrow([Change(c.row, 0, 1, c.diff) for c in changes], schema)
+    times = (np.full(alike.num_rows, time, np.int64) for time in (start, end))
+    table = with_times(alike, *times, ints(alike, DIFF))
+    assert to_changes(consolidate(table)) == model.consolidate(to_changes(table))
 
 
 @given(drawn=batches(2))
@@ -164,3 +177,23 @@ def test_hashes_spread() -> None:
     assert len(np.unique(numbers)) == 100_000
     shards = np.bincount((numbers % np.uint64(7)).astype(np.int64), minlength=7)
     assert shards.max() < 1.05 * shards.min()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0xEF641F33A7668DEF),
+        ("a", 0x3ADA8554491AE4ED),
+        ("abcdefgh", 0x366E18BDE7839980),
+        ("abcdefghi", 0x181466AE5E92FA7F),
+        ("é" * 20, 0x70563E0536BA0640),
+        ("x" * 256, 0xF0B8D11D3781BE8D),
+        ("x" * 257, 0xC505792FBDE195B8),
+    ],
+)
+def test_texts_have_the_hash_that_stored_rows_have(text: str, expected: int) -> None:
+    alone = key_hash(pa.table({"c": [text]}), [0])
+    others = pa.table({"c": ["abc", text, None, *(str(i) for i in range(20))]})
+    again = pa.table({"c": [text, "odd"] * 600}).slice(2)
+    found = {int(alone[0]), int(key_hash(others, [0])[1]), int(key_hash(again, [0])[0])}
+    assert found == {expected}

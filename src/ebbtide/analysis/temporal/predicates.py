@@ -7,7 +7,8 @@ nothing: it may always be so.
 Understood are ``t +- INTERVAL``, GREATEST, LEAST, COALESCE, FLOOR and CEIL TO, comparisons, BETWEEN
 (which is two of them), IN, IS NULL, AND, OR, NOT, and ``t - u`` compared with an INTERVAL.  A time
 as a number of microseconds, milliseconds or seconds, and that number with a constant added, is a
-term that is rounded to the unit; numbers of one unit are compared as their terms are.
+term that is rounded to the unit; numbers of one unit are compared as their terms are, and so is
+their difference with a constant.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 class Meaning:
     """What an expression says about times; ``ends`` are those whose difference it is.
 
-    ``count`` is the term that it counts, in units of so many microseconds.
+    ``count`` is the term that it counts, in units of so many microseconds; a difference of such
+    numbers has ``ends`` and their ``unit``.
     """
 
     term: Term | None = None
@@ -69,6 +71,7 @@ class Meaning:
     when_false: Formula = TRUE
     ends: tuple[Term, Term] | None = None
     count: tuple[Term, Duration] | None = None
+    unit: Duration | None = None
 
 
 def meaning(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Meaning:
@@ -79,7 +82,10 @@ def meaning(expression: Expression, schema: Schema, columns: Mapping[int, Var]) 
             return Meaning(_term(node, below, schema, columns))
         if node.type == BOOLEAN:
             return _condition(node, below)
-        return Meaning(ends=_ends(node, below), count=_count(node, below))
+        if node.type == INTERVAL:
+            return Meaning(ends=_ends(node, below))
+        ends, unit = _counted_ends(node, below)
+        return Meaning(ends=ends, count=_count(node, below), unit=unit)
 
     return fold(expression, step)
 
@@ -198,12 +204,14 @@ def _comparison(node: Comparison, below: tuple[Meaning, ...]) -> Meaning:
     one, other = below[0].count, below[1].count
     if one is not None and other is not None and one[1] == other[1] and node.op != "<=>":
         return _compared(Compare(Op(node.op), one[0], other[0]))
-    for ends, length, op in (
-        (below[0].ends, _length(node.right), node.op),
-        (below[1].ends, _length(node.left), _SWAPPED.get(node.op, "<=>")),
+    for difference, constant, op in (
+        (below[0], node.right, node.op),
+        (below[1], node.left, _SWAPPED.get(node.op, "<=>")),
     ):
-        if ends is not None and length is not None and op != "<=>":
-            return _compared(compare(ends[0], op, ends[1] + length))
+        length = _length(constant, difference.unit)
+        if difference.ends is not None and length is not None and op != "<=>":
+            later, earlier = difference.ends
+            return _compared(compare(later, op, earlier + length))
     return Meaning()
 
 
@@ -233,13 +241,15 @@ def _listed(below: tuple[Meaning, ...]) -> Meaning:
     )
 
 
-def _length(expression: Expression) -> Duration | None:
-    """The constant duration that an expression is, or None."""
+def _length(expression: Expression, unit: Duration | None = None) -> Duration | None:
+    """The constant duration that an expression is, perhaps as a number of units, or None."""
     match expression:
-        case Literal(value=int(length), of=of) if of == INTERVAL:
+        case Literal(value=int(length), of=of) if of == INTERVAL and unit is None:
             return length
+        case Literal(value=int(number), of=of) if of == BIGINT and unit is not None:
+            return number * unit
         case Negation(operand=operand):
-            length_ = _length(operand)
+            length_ = _length(operand, unit)
             return None if length_ is None else -length_
         case _:
             return None
@@ -250,3 +260,15 @@ def _ends(node: Expression, below: tuple[Meaning, ...]) -> tuple[Term, Term] | N
         return None
     left, right = below[0].term, below[1].term
     return None if left is None or right is None else (left, right)
+
+
+def _counted_ends(
+    node: Expression, below: tuple[Meaning, ...]
+) -> tuple[tuple[Term, Term] | None, Duration | None]:
+    """The times, rounded to a unit, of which a number is the difference in that unit."""
+    if not (isinstance(node, Arithmetic) and node.op == "-" and node.type == BIGINT):
+        return None, None
+    one, other = below[0].count, below[1].count
+    if one is None or other is None or one[1] != other[1]:
+        return None, None
+    return (one[0], other[0]), one[1]

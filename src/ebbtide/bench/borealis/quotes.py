@@ -74,7 +74,7 @@ class Quotes:
         # They come somewhere in the stream, and are about the last 23 of 24 hours; the windows of
         # what they are about are archived whole, and have ended.
         afters = sorted(random.integers(self.streamed_s // 20, self.streamed_s, count).tolist())
-        oldest = min(max(self.archived_s // 24, 600), self.archived_s // 2)
+        oldest = min(max(self.archived_s // 24, 900), self.archived_s // 2)
         newest = self.archived_s - min(300, self.archived_s // 4)
         return [
             QuoteRevision(

@@ -25,6 +25,7 @@ from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.local.host import LocalHost
 from ebbtide.store.readers import View
+from ebbtide.store.record import StepRecord
 
 RETAIN_S = 60
 _IBM = "WHERE symbol = 'IBM'"
@@ -49,7 +50,7 @@ class Revising:
     archive: str
     root: Path
     version: int = 0
-    records: list[Any] = field(default_factory=list)
+    records: list[StepRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         engine = Engine(str(self.root / "engine"), transport="local")
@@ -66,7 +67,7 @@ class Revising:
 
     def filled(self) -> Revising:
         """The query, after all that is archived before the stream begins."""
-        step = max(self.quotes.step_s(500_000), self.quotes.archived_s // 40)
+        step = max(self.quotes.step_s(500_000), self.quotes.archived_s // 12)
         self.take(0, self.quotes.archived_s, step)
         return self
 
@@ -154,7 +155,6 @@ def streamed(filled: Revising, revisions: Sequence[QuoteRevision], bucket: int) 
         return Timed(stp, rtp, replayed, least)
 
 
-def _replayed(record: Any) -> int:
-    """How many rows a step has run again, if that is counted."""
-    counts: Mapping[str, Any] = getattr(record, "replays", {})
-    return sum(each.rows_replayed for each in counts.values())
+def _replayed(record: StepRecord) -> int:
+    """How many rows a step has run again."""
+    return sum(each.rows_replayed for each in record.replays.values())

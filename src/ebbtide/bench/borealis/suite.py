@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -16,21 +16,15 @@ from ebbtide.bench.borealis.archive_formats import ArchiveFormat, formats, rows_
 from ebbtide.bench.borealis.quotes import BUCKET, MIXES, QuoteRevision, Quotes
 from ebbtide.bench.borealis.results import Measurement
 from ebbtide.bench.borealis.revising import QUERIES, Revising, streamed
-from ebbtide.core.declaration import Histogram, RowSample, StreamDeclaration, Summary
+from ebbtide.core.declaration import Histogram, RowSample, Summary
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.state.batch import batch_schema
 
 Say: TypeAlias = Callable[[str], None]
 
-_CHOSEN = "replay" in {field.name for field in fields(StreamDeclaration)}
-WAYS: Mapping[str, str] = (
-    {"RA": "REPLAY ALL", "RM": "REPLAY MINIMAL", "DIRECT": "REPLAY DIRECT"}
-    if _CHOSEN
-    else {"RA": ""}
-)
-"""The ways in which old rows are replayed, and how a stream is declared for each; where a stream
-cannot choose, there is one."""
+WAYS: Mapping[str, str] = {"RA": "REPLAY ALL", "RM": "REPLAY MINIMAL", "DIRECT": "REPLAY DIRECT"}
+"""The ways in which old rows are replayed, and how a stream is declared for each."""
 
 SIZES = {"50K": 50_000, "100K": 100_000, "250K": 250_000, "500K": 500_000}
 EXPERIMENTS = ("formats", "buckets", "techniques", "overhead", "growth", "errors")

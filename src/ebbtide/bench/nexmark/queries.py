@@ -25,6 +25,13 @@ def query(number: int) -> str:
 
 
 @cache
+def title(number: int) -> str:
+    """What a query is about: the remark above it."""
+    remark = _text("sql", f"q{number}").partition("\n")[0]
+    return remark.removeprefix("--").strip().removesuffix(".")
+
+
+@cache
 def expected(number: int) -> str:
     """The same for DuckDB, on all events at once."""
     return _text("duckdb", f"q{number}")

@@ -10,7 +10,7 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -133,7 +133,7 @@ def measured(
                 say(f"{turn}: {what} on {key[1]} {timing.seconds:.2f} s{worked}")
                 if turn:
                     times[key].append(timing)
-    yield from _figures(events, numbers, {key: _median(found) for key, found in times.items()})
+    yield from figures_of(events, numbers, {key: _median(found) for key, found in times.items()})
 
 
 def checked(spark: SparkSession, field: EventFiles, number: int, root: Path) -> int:
@@ -293,7 +293,10 @@ def _caught_up(query: Query, **options: Any) -> None:
         run.stop()
 
 
-def _figures(events: int, numbers: Sequence[int], times: dict[Timed, Timing]) -> Iterator[Figure]:
+def figures_of(
+    events: int, numbers: Sequence[int], times: Mapping[Timed, Timing]
+) -> Iterator[Figure]:
+    """What the runs over so many events come to."""
     ratios = []
     for number in numbers:
         mine, theirs = times[number, "ebbtide"], times.get((number, "flink"))

@@ -56,17 +56,18 @@ class Final:
 
     Of facts the pass rule speaks of times in the row; of a changing relation, where rows are
     ``segments``, of their ends.  The last columns of a row may be ``hidden``: the rule needs them,
-    and they do not leave.  With ``told``, rows are there early, and say whether they are final.
+    and they do not leave.  With ``early``, rows are there as that lets them pass, and say whether
+    they are final.
     """
 
     segments: bool
     hidden: int = 0
-    told: bool = False
+    early: Held | None = None
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """The row without what is hidden, ``is_final`` if that is told, and the mark."""
         types = row_types(inputs[0])
-        marks = [pa.bool_()] * (2 if self.told else 1)
+        marks = [pa.bool_()] * (1 if self.early is None else 2)
         return batch_schema([*types[: len(types) - self.hidden], *marks])
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
@@ -74,7 +75,7 @@ class Final:
         types = row_types(inputs[0])
         ends = [pa.int64()] * 2 if self.segments else []
         waiting = Layout("final", batch_schema([*types, *ends]), tuple(range(len(types))))
-        return (waiting, *(Held().areas(inputs) if self.told else ()))
+        return (waiting, *(() if self.early is None else self.early.areas(inputs)))
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The rows that have become final, and the changes of those that were."""
@@ -84,10 +85,10 @@ class Final:
         area = area.insert(stepped.waiting, None, keep).reorganize(keep)
         left, revised = map(self._shown, (stepped.left, stepped.revised))
         schema = self.output((changes.schema,))
-        if not self.told:
+        if self.early is None:
             marked = [_marked(left, False), _marked(revised, True)]
             return Result(_concat(marked, schema), (area,))
-        begun = Held().step(inputs, tuple(ahead), times)
+        begun = self.early.step(inputs, tuple(ahead), times)
         early = [self._shown(begun.changes), negated(left), negated(revised)]
         marked = [
             _marked(cancel(pa.concat_tables(early)), False, False),
@@ -110,19 +111,20 @@ class Final:
 class AtOnce:
     """Lets pass every row as it begins, where all rows are final; ``told`` says so in the row."""
 
+    held: Held
     told: bool = False
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """The row, ``is_final`` if that is told, and the mark."""
-        return Final(False, 0, self.told).output(inputs)
+        return Final(False, 0, self.held if self.told else None).output(inputs)
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
         """What waits to begin."""
-        return Held().areas(inputs)
+        return self.held.areas(inputs)
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The changes that have begun."""
-        begun = Held().step(inputs, areas, times)
+        begun = self.held.step(inputs, areas, times)
         told = (True,) if self.told else ()
         return Result(_marked(begun.changes, *told, False), begun.areas)
 

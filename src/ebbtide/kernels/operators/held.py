@@ -20,6 +20,8 @@ which the end became known.  The row is taken back from ``now`` on, and brought 
     in               |----)
     emitted   -1 |---)
               +1 |--------)
+
+Where rows may begin later and their ends may move, too, it takes ``spanning`` to tell them apart.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.time import NEG_INF, Instant
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
 from ebbtide.state.arrays import Ints
@@ -61,27 +63,36 @@ class Held:
         return inputs[0]
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
-        """The waiting changes; each ends where it begins, so that it is found and goes then."""
+        """The waiting changes; each ends where it begins, so that it is found and goes then.
+
+        Both its ends are columns, so that only equal ones cancel.
+        """
         types = row_types(inputs[0])
-        schema = batch_schema([*types, pa.int64()])
-        return (Layout("held", schema, tuple(range(len(types)))),)
+        schema = batch_schema([*types, pa.int64(), pa.int64()])
+        return () if self.begun else (Layout("held", schema, tuple(range(len(types)))),)
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The changes that have begun by now."""
-        (changes,), (area,) = inputs, areas
+        (changes,) = inputs
+        if self.begun:
+            return Result(at_once(changes, times.now), ())
+        (area,) = areas
         if times.now > times.before:
-            due = area.moved(times.before + 1, INF if self.begun else times.now).changes
+            due = area.moved(times.before + 1, times.now).changes
             if due.num_rows:
                 changes = cancel(pa.concat_tables([changes, _woken(due, changes.schema)]))
         begun = ints(changes, FROM) <= times.now
-        if self.begun:
-            ends = _ends_moved(where(changes, ~begun), times.now)
-            shown = pa.concat_tables([where(changes, begun), ends])
-            return Result(shown, (area.reorganize(Keep(((After(ENDS, INF),),))),))
-        # In the area a change ends where it begins.
         keep = Keep(((After(ENDS, times.now),),))
         area = area.insert(_waiting(where(changes, ~begun), area.layout.schema))
         return Result(where(changes, begun), (area.reorganize(keep),))
+
+
+def at_once(changes: Batch, now: Instant) -> Batch:
+    """Changes of rows that have begun: those of what comes after ``now`` are of their ends."""
+    begun = ints(changes, FROM) <= now
+    if begun.all():
+        return changes
+    return pa.concat_tables([where(changes, begun), _ends_moved(where(changes, ~begun), now)])
 
 
 def _ends_moved(changes: Batch, now: Instant) -> Batch:
@@ -92,15 +103,15 @@ def _ends_moved(changes: Batch, now: Instant) -> Batch:
 
 
 def _waiting(changes: Batch, schema: Schema) -> Batch:
-    """Changes as they wait: their end is a column, and their beginning is when they go."""
+    """Changes as they wait: their ends are columns, and their beginning is when they go."""
     start: Ints = np.full(changes.num_rows, NEG_INF, np.int64)
     rows = [changes.column(i) for i in payload(changes)]
+    ends = [changes.column(FROM), changes.column(TO)]
     times = [pa.array(start), changes.column(FROM), changes.column(DIFF)]
-    return pa.Table.from_arrays([*rows, changes.column(TO), *times], schema=schema)
+    return pa.Table.from_arrays([*rows, *ends, *times], schema=schema)
 
 
 def _woken(waiting: Batch, schema: Schema) -> Batch:
     """Changes as they were before they waited."""
-    *rows, end = [waiting.column(i) for i in payload(waiting)]
-    times = [waiting.column(TO), end, waiting.column(DIFF)]
-    return pa.Table.from_arrays([*rows, *times], schema=schema)
+    *rows, start, end = [waiting.column(i) for i in payload(waiting)]
+    return pa.Table.from_arrays([*rows, start, end, waiting.column(DIFF)], schema=schema)

@@ -18,7 +18,7 @@ them.  The whole partition stays until then, for a row that goes may let any oth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -61,12 +61,22 @@ class TopN:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """What has changed in the numbering of the touched partitions."""
-        return rederive(self._listed, inputs, areas, times, self.output((inputs[0].schema,)))
+        return rederive(self.listed, inputs, areas, times, self.output((inputs[0].schema,)))
 
-    def _listed(self, parts: tuple[Part, ...], region: Region) -> Part:
+    @property
+    def limit(self) -> int:
+        """The last number of the range."""
+        return min(min(self.offset, _MOST) + self.count, _MOST)
+
+    @property
+    def first(self) -> TopN:
+        """The rows up to the end of the range, without their numbers."""
+        return replace(self, count=self.limit, offset=0, numbered=False)
+
+    def listed(self, parts: tuple[Part, ...], region: Region) -> Part:
+        """The rows of each group whose number is in the range."""
         rows = in_places(parts[0], self.order)
-        offset = min(self.offset, _MOST)
-        wanted = Wanted(self.ranking, offset, min(offset + self.count, _MOST), self.numbered)
+        wanted = Wanted(self.ranking, min(self.offset, _MOST), self.limit, self.numbered)
         found = listed(events(rows, region.groups), rows.peers, wanted, region.now)
         taken = rows.changes.take(pa.array(found.places))
         if self.numbered:
