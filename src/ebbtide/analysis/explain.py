@@ -22,7 +22,7 @@ from ebbtide.analysis.begun import Beginning
 from ebbtide.analysis.expiry import expired_inputs, how_expired, sees_expiry
 from ebbtide.analysis.finality import Finality
 from ebbtide.analysis.keep_rules import ByTime
-from ebbtide.analysis.outlook import Outlook, Rates, length, outlook
+from ebbtide.analysis.outlook import REPLAYS_ALL, Outlook, Rates, length, outlook
 from ebbtide.analysis.size import Size
 from ebbtide.analysis.stores import Store
 from ebbtide.analysis.structure import structures_of
@@ -111,16 +111,20 @@ def explain(
 
 
 def explained(
-    analysis: Analysis, rates: Rates | None = None, skipped: Sequence[Filter] = ()
+    analysis: Analysis,
+    rates: Rates | None = None,
+    skipped: Sequence[Filter] = (),
+    replays: str = REPLAYS_ALL,
 ) -> Explanation:
-    """What an analysis says; what is ``skipped`` are rows that some filters keep out of joins."""
+    """What an analysis says; what is ``skipped`` are rows that some filters keep out of joins, and
+    ``replays`` is how old rows are replayed."""
     verdict = analysis.verdict
     held = [_store(store, "rows that are not final", Structure.BY_KEY) for store in analysis.held]
     held += _LATER[analysis.beginning]
     return Explanation(
         {
             "outlook": {
-                **_outlook(outlook(analysis, rates), rates or {}),
+                **_outlook(outlook(analysis, rates, replays), rates or {}),
                 "skips": list(map(_condition, skipped)),
             },
             "emit": analysis.emit.value,

@@ -32,12 +32,14 @@ from ebbtide.analysis.stores import Store
 from ebbtide.analysis.temporal.edge import FROM, Edge
 from ebbtide.analysis.temporal.sources import bound_of
 from ebbtide.analysis.verdict import Analysis, passing_node
-from ebbtide.core.declaration import Declaration, Late, StreamDeclaration
+from ebbtide.core.declaration import Declaration, Late, StreamDeclaration, Way
 from ebbtide.core.schema import Column
 from ebbtide.core.time import INF, MILLISECOND, NEG_INF, SECOND, UNITS, Duration
 from ebbtide.core.tree import find, fold
 from ebbtide.core.types import BooleanType, DateType, DoubleType, IntegerType, TimestampType
 from ebbtide.core.words import counted, size
+
+REPLAYS_ALL = "REPLAY ALL"
 
 Rates: TypeAlias = Mapping[str, float]
 """Rows a second of event time, by the name of their source."""
@@ -92,8 +94,8 @@ class Outlook:
         return _sum([each.bytes for each in self.kept])
 
 
-def outlook(analysis: Analysis, rates: Rates | None = None) -> Outlook:
-    """What is to be expected of a query."""
+def outlook(analysis: Analysis, rates: Rates | None = None, replays: str = REPLAYS_ALL) -> Outlook:
+    """What is to be expected of a query; ``replays`` is how old rows are replayed."""
     delays = _delays(analysis.plan)
     stores = [(node, store) for node in analysis.nodes() for store in node.stores]
     kept = [_kept(node, store, delays, rates or {}) for node, store in stores]
@@ -102,7 +104,7 @@ def outlook(analysis: Analysis, rates: Rates | None = None) -> Outlook:
         _fresh(analysis),
         _final(analysis.verdict.finality, delays),
         tuple(
-            _late(source, _replay_hindrance(analysis))
+            _late(source, _replay_hindrance(analysis), replays)
             for source in _sources(analysis.plan)
             if source.promises
         ),
@@ -172,12 +174,12 @@ def _replay_hindrance(analysis: Analysis) -> str | None:
     return hindrance(_sources(analysis.plan), recursive, analysis.expiry)
 
 
-def _late(source: Declaration, hindered: str | None) -> str:
+def _late(source: Declaration, hindered: str | None, replays: str) -> str:
     delay = source.promises[0].delay_us
     begins = f'"{source.name}": rows that come {length(delay)} behind' if delay else None
     begins = begins or f'"{source.name}": rows that come behind others'
     if isinstance(source, StreamDeclaration) and reaches_back(source):
-        return f"{begins} are late, and {_replayed(source, delay, hindered)}"
+        return f"{begins} are late, and {_replayed(source, delay, hindered, replays)}"
     if isinstance(source, StreamDeclaration) and approximates(source):
         kept, until = length(delay + source.kept_us), length(delay + source.approximate_us)
         first = f"revise the answer; from {kept} on they are" if source.kept_us else "are"
@@ -191,13 +193,17 @@ def _late(source: Declaration, hindered: str | None) -> str:
     return f"{begins} are late, and are set aside"
 
 
-def _replayed(source: StreamDeclaration, delay: Duration, hindered: str | None) -> str:
+def _replayed(
+    source: StreamDeclaration, delay: Duration, hindered: str | None, replays: str
+) -> str:
     """What becomes of late rows of a stream whose archive holds more than its operators."""
     kept, until = length(delay + source.kept_us), length(delay + (source.archive_us or 0))
     begins = f"revise the answer; from {kept} on they are" if source.kept_us else "are"
     if hindered is not None:
         return f"{begins} set aside, although they are archived: {hindered}"
-    return f"{begins} replayed from the archive (REPLAY ALL); from {until} on they are set aside"
+    if source.replay is Way.ALL:
+        replays = REPLAYS_ALL
+    return f"{begins} replayed from the archive ({replays}); from {until} on they are set aside"
 
 
 # --- what is kept ------------------------------------------------------------------------------

@@ -168,8 +168,8 @@ class _Reading:
 
     def _explain(self, name: str, query: BoundQuery, only: bool) -> None:
         """Explains a query, and then, unless it is only to be explained, refuses it if need be."""
-        from ebbtide.analysis import check, explain
-        from ebbtide.engine.building import check_built
+        from ebbtide.analysis import check
+        from ebbtide.engine.building import check_built, explain_built
         from ebbtide.optimizer import guarded, optimise, written
 
         plan = optimise(query.plan, query.on_error)
@@ -179,7 +179,7 @@ class _Reading:
             return query.written.span(written(query.plan, plan, runs.origin(node)))
 
         rates = self._rates(name)
-        self.found[name] = explain(runs.plan, query.emit, rates, query.expiry)
+        self.found[name] = explain_built(runs.plan, query.emit, rates, query.expiry)
         if not only:
             allowed, watched = query.allow_unbounded, runs.watched
             analysis = check(runs.plan, query.emit, allowed, place, watched, query.expiry)

@@ -67,7 +67,8 @@ from ebbtide.compile.physical import (
 )
 from ebbtide.compile.pipe import is_linear, source_pipe
 from ebbtide.compile.pruning import Reads, all_reads, reads_below
-from ebbtide.compile.replaying import Replays, replays_of
+from ebbtide.compile.replaying import Replays, affected, replays_of
+from ebbtide.compile.slices import Slice, slice_of
 from ebbtide.compile.stages import Stages, arrange
 from ebbtide.compile.store_rules import carried_of, input_rules, store_rule
 from ebbtide.core.declaration import Declaration, arrivals_of
@@ -93,6 +94,8 @@ class Lowered:
     """What is proved of the node that each operator stands for; admissions stand for none."""
     replays: Replays = field(default_factory=Replays)
     """The sources of which rows are replayed that operators have let go of."""
+    slices: Mapping[int, Slice] = field(default_factory=dict)
+    """What minimal replays of outputs read, of those that can be replayed this way."""
 
     @property
     def replayed(self) -> frozenset[str]:
@@ -437,7 +440,11 @@ def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
     draft.archives(replays)
     physical, declarations = draft.physical, tuple(draft.declarations)
     stages = arrange(physical, tuple(map(arrival_schema, declarations)))
-    return Lowered(physical, stages, declarations, tuple(draft.given), lowering.nodes, replays)
+    outputs = affected(physical, replays.sources)
+    found = {output: slice_of(physical, declarations, output) for output in outputs}
+    slices = {output: its for output, its in found.items() if isinstance(its, Slice)}
+    given = tuple(draft.given)
+    return Lowered(physical, stages, declarations, given, lowering.nodes, replays, slices)
 
 
 def _kept(chosen: Chosen) -> Callable[[int | None, Column], Expression]:

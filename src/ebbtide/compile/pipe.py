@@ -56,6 +56,14 @@ VALID_TO = Ref(Column("valid_to", BIGINT, False, "change"))
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting:
+    """A change lies within ``[time, time + most_us)``, whatever grid or condition cuts it."""
+
+    time: Expression
+    most_us: Duration
+
+
+@dataclass(frozen=True, slots=True)
 class Pipe:
     """The columns, the condition and the validity of a change, over its producer's columns."""
 
@@ -66,6 +74,8 @@ class Pipe:
     valid_to: Expression = VALID_TO
     on_grid: bool = False
     """Whether its times are multiples of a slide, so that many changes have the same."""
+    lasting: Lasting | None = None
+    """Within which time of a fact its changes lie, where a window has put them there."""
 
     @property
     def is_identity(self) -> bool:
@@ -183,7 +193,22 @@ class Pipe:
             valid_from=ends[0],
             valid_to=ends[1],
             on_grid=isinstance(spec, Range) and spec.slide_us is not None,
+            lasting=_lasting(spec, self.columns[place]),
         )
+
+
+def _lasting(spec: LinearWindow, time: Expression) -> Lasting | None:
+    match spec:
+        case Range(size_us=size, slide_us=slide):
+            return Lasting(time, size + (slide or 0))
+        case Fixed(size_us=size):
+            return Lasting(time, size)
+        case Now():
+            return Lasting(time, 1)
+        case Unbounded() | Always():
+            return None
+        case _:
+            assert_never(spec)
 
 
 def source_pipe(schema: Schema) -> Pipe:

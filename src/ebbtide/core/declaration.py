@@ -28,6 +28,18 @@ class Late(Enum):
     QUARANTINE = "QUARANTINE"
 
 
+class Way(Enum):
+    """How rows that operators have let go of are replayed.
+
+    ``ALL`` runs all again that came since a version before them; ``MINIMAL`` what has a part in the
+    answers that they change; and ``DIRECT`` nothing, where a row changes an answer by itself.
+    """
+
+    ALL = "ALL"
+    MINIMAL = "MINIMAL"
+    DIRECT = "DIRECT"
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """``PROGRESS FOR attribute AS attribute - delay``: no later row is older than that.
@@ -93,6 +105,8 @@ class StreamDeclaration:
     they are not.  Rows that are to be replayed wait until its progress comes to the next multiple
     of ``revise_us``, or if that is ``INF`` until they are asked for; None if they do not wait.
     With a ``summary`` the archive has less than all rows, and nothing is replayed from it exactly.
+    ``replay`` is the way in which they are replayed where it can be done; None is the one that
+    reads less.
     """
 
     name: str
@@ -110,6 +124,7 @@ class StreamDeclaration:
     archive_us: Duration | None = field(default=None, metadata=LATER)
     revise_us: Duration | None = field(default=None, metadata=LATER)
     summary: Summary | None = field(default=None, metadata=LATER)
+    replay: Way | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)
@@ -127,6 +142,12 @@ class StreamDeclaration:
             )
         if self.summary is not None:
             _check_summary(self.name, self.schema, self.summary, self.revise_us)
+        if self.replay is not None and self.archive_us is None:
+            raise QueryError(
+                "replay-needs-archive",
+                f'stream "{self.name}" has no archive from which it could be replayed',
+                hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
+            )
         if self.until is not None:
             _check_time(self.name, self.schema, self.until)
         if arrivals_of(self) and not self.append_only:

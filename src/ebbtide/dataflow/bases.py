@@ -2,7 +2,8 @@
 
 Law: for every row that can still be accepted there is a base that is older: one whose operators had
 let nothing go of the row's times.  A base has the state after its step, and not what a replay has
-brought since: so a replay ends all bases after the one that it began from.
+brought since: so a replay ends all bases after the one that it began from.  Only where a replay has
+corrected nothing but what the state of a base does not look at, the base stays.
 
     archive   ├─────────────────────────────┤ progress
     bases   b0         b1        b2        b3          b0 goes once b1 is older than the archive
@@ -16,10 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ebbtide.analysis.replay import is_static
 from ebbtide.compile.lowering import Lowered
+from ebbtide.compile.replaying import upstream
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.time import INF, Duration, Instant, shift
+from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
+from ebbtide.kernels.kernel import Times
 from ebbtide.store.manifest import Base
 
 PARTS = 8
@@ -29,9 +33,28 @@ MOST = 2 * PARTS
 """How many bases there are at most: where a source stands still, those between get fewer."""
 
 
-def base_of(version: int, lowered: Lowered, after: tuple[InputFrontier, ...]) -> Base:
-    """A version as a base, by the frontiers after it."""
+def first_base(lowered: Lowered) -> Base:
+    """The state before all steps."""
+    return Base(-1, {name: {} for name in lowered.replayed}, {})
+
+
+def base_of(
+    version: int,
+    lowered: Lowered,
+    after: tuple[InputFrontier, ...],
+    before: Base | None = None,
+    settled: Mapping[str, Instant] | None = None,
+) -> Base:
+    """A version as a base, by the frontiers after it.
+
+    Without one ``before`` it, the archives may begin with it.
+    """
     replayed = lowered.replayed
+    archived = (
+        {f.name: {line.attribute: line.newest for line in f.settling} for f in after}
+        if before is None
+        else before.archived
+    )
     return Base(
         version,
         {
@@ -39,6 +62,8 @@ def base_of(version: int, lowered: Lowered, after: tuple[InputFrontier, ...]) ->
             for frontier in after
             if frontier.name in replayed
         },
+        archived,
+        settled or {},
     )
 
 
@@ -71,14 +96,45 @@ def bases_before(
     )
 
 
+def settled_views(lowered: Lowered, times: Mapping[int, Times]) -> dict[str, Instant]:
+    """Of each view that can be replayed minimally, the instant before which its state does not
+    look after a step: every change to come begins after it, and nothing that ends before is shown.
+    """
+    edges, operators = lowered.physical.edges, lowered.physical.operators
+    changing = {n for n, d in enumerate(lowered.declarations) if not is_static(d)}
+    found: dict[str, Instant] = {}
+    for output in lowered.slices:
+        begun = [
+            shift(times[number].output.begun, 1)
+            for number in upstream(edges, output).operators
+            if operators[number].by_instant and upstream(edges, ~number).sources & changing
+        ]
+        view = lowered.physical.outputs[output].name
+        found[view] = min([times[~output].now, *begun])
+    return found
+
+
+def bases_beside(bases: tuple[Base, ...], ends: Mapping[str, Instant]) -> tuple[Base, ...]:
+    """The bases to which it is nothing that views were corrected before these instants."""
+    return tuple(
+        base
+        for base in bases
+        if all(end <= base.settled.get(view, NEG_INF) for view, end in ends.items())
+    )
+
+
 def bases_after(
-    bases: tuple[Base, ...], version: int, lowered: Lowered, after: tuple[InputFrontier, ...]
+    bases: tuple[Base, ...],
+    version: int,
+    lowered: Lowered,
+    after: tuple[InputFrontier, ...],
+    settled: Mapping[str, Instant],
 ) -> tuple[Base, ...]:
     """The bases after a step: those that are still needed, and the step itself now and then."""
     if not bases:
         return ()
     lengths = _lengths(lowered)
-    this = base_of(version, lowered, after)
+    this = base_of(version, lowered, after, bases[0], settled)
     if any(_gained(bases[-1], this, name) >= max(1, us // PARTS) for name, us in lengths.items()):
         bases = (*bases, this)
     while len(bases) > 1 and _covers(bases[1], lengths, after):

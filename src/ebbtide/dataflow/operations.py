@@ -17,6 +17,7 @@ from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF, FROM, TO, batch_schema, cancel, row_types, where
 from ebbtide.state.columns import ints
 from ebbtide.state.keep import times_of
+from ebbtide.state.segment import Segment
 from ebbtide.state.store import DirectoryStore, WriteScope
 
 
@@ -80,12 +81,12 @@ class TaskArchived:
     """
 
     number: int
-    archive: ArchivedRows
+    archive: GivenRows
     columns: int
 
     def made(self, shard: int) -> Any:
         """The changes that the admission has made since, in a shard."""
-        changes = self.archive.of(shard)
+        changes = self.archive.shards[shard]
         types = row_types(changes.schema)
         rows = [changes.column(i) for i in range(len(types))]
         nothing = [pa.nulls(changes.num_rows, pa.string())] * self.columns
@@ -95,15 +96,35 @@ class TaskArchived:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenRows:
+    """Some changes of a source, by their shards."""
+
+    shards: tuple[Any, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return sum(changes.num_rows for changes in self.shards)
+
+
+@dataclass(frozen=True, slots=True)
 class ArchivedRows:
-    """The changes of a source that came after a step, as its archive holds them in each shard."""
+    """The changes of a source that came after a step, as its archive holds them in each shard.
+
+    Those that are ``gone`` were replayed without that step's state.
+    """
 
     store: DirectoryStore
     schema: Any
     shards: tuple[Any, ...]
     since: int
+    gone: Gone
 
-    def of(self, shard: int) -> Any:
+    def given(self) -> GivenRows:
+        """All of them."""
+        return GivenRows(tuple(map(self._of, range(len(self.shards)))))
+
+    def _of(self, shard: int) -> Any:
         """Those in a shard, net."""
         width = len(row_types(self.schema))
         layout = archive_layout(self.schema)
@@ -111,7 +132,15 @@ class ArchivedRows:
         area = SweepArea.restore(layout, described, WriteScope(self.store))
         stored = area.query(None)
         late = where(stored, ints(stored, f"c{width}") > self.since)
-        return cancel(late.drop_columns([f"c{width}"]).cast(self.schema))
+        late = late.drop_columns([f"c{width}"]).cast(self.schema)
+        return cancel(where(late, ~self.gone.mask(late)))
+
+    @property
+    def rows(self) -> int:
+        """How many changes the archive has, whenever they came."""
+        return sum(
+            Segment.restore(values).rows for (described,) in self.shards for values in described
+        )
 
 
 @dataclass(frozen=True, slots=True)

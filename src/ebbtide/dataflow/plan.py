@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ebbtide.algebra.expression import Ref
 from ebbtide.compile.lowering import Lowered
 from ebbtide.compile.physical import FromOperator, FromSource
+from ebbtide.compile.replaying import upstream
 from ebbtide.compile.stages import Feed, FromRoute
 from ebbtide.core.declaration import StreamDeclaration
 from ebbtide.core.frontier import InputFrontier
@@ -130,14 +131,30 @@ class Dataflow:
         )
         times, gone = moment.times[number], None
         if isinstance(kernel, Admission | InputArchive):
-            gone = self._gone(kernel.source, moment)
+            gone = self.gone(kernel.source, moment)
         if isinstance(kernel, InputArchive):
             times = self._archived(kernel.source, times)
         single = not operator.compresses
         job = Job(operator.name, kernel, times, operator.by_instant, single, operator.structures)
         return TaskOperator(number, job, inputs, gone)
 
-    def _gone(self, source: int, moment: StepTimes) -> Gone | None:
+    def operators_of(self, output: int) -> frozenset[int]:
+        """The operators that run for an output when it is replayed: what has waited is archived."""
+        found = upstream(self.lowered.physical.edges, output).operators
+        operators = self.lowered.physical.operators
+        return frozenset(n for n in found if not isinstance(operators[n].kernel, WaitingRows))
+
+    def archive_keep(self, source: int, moment: StepTimes) -> Keep:
+        """The rule of a source's archive after a step."""
+        operators = self.lowered.physical.operators
+        (number,) = (
+            n
+            for n, operator in enumerate(operators)
+            if isinstance(operator.kernel, InputArchive) and operator.kernel.source == source
+        )
+        return self._archived(source, moment.times[number]).inputs[0]
+
+    def gone(self, source: int, moment: StepTimes) -> Gone | None:
         """Up to which instants rows of a source are gone, if they can be replayed."""
         if source not in self.lowered.replays.sources or self.base is None:
             return None

@@ -24,6 +24,7 @@ from ebbtide.store.record import (
     Came,
     Delay,
     OperatorCounts,
+    ReplayCounts,
     SourceCounts,
     StepRecord,
     WrittenFile,
@@ -119,6 +120,7 @@ class Descriptions:
                 seconds=spent.seconds,
                 clock=before.later(given.reading),
                 delays=self._delays(),
+                replays=self._replays(),
             ),
             before="" if previous is None else previous.link,
         )
@@ -185,6 +187,14 @@ class Descriptions:
             if "delays" in said:
                 late = Delay(said["effects"], said["total_us"], said["longest_us"])
                 found[said["delays"]] = found.get(said["delays"], Delay()).with_more(late)
+        return dict(sorted(found.items()))
+
+    def _replays(self) -> dict[str, ReplayCounts]:
+        found = {
+            s["replayed"]: ReplayCounts(s["way"], s["rows_read"], s["rows_replayed"])
+            for s in self.said
+            if "replayed" in s
+        }
         return dict(sorted(found.items()))
 
     def _sources(self, names: Sequence[str], seen: Seen) -> dict[str, SourceCounts]:

@@ -19,17 +19,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ebbtide.compile.arrival import arrival_schema
 from ebbtide.compile.physical import archive_name
-from ebbtide.compile.replaying import affected
+from ebbtide.compile.replaying import Upstream, upstream
 from ebbtide.core.change import Change
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.time import NEG_INF, Instant
@@ -37,6 +38,8 @@ from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.in_process import deliver, no_rows, run_stages
 from ebbtide.dataflow.operations import (
     ArchivedRows,
+    GivenRows,
+    Gone,
     TaskArchived,
     TaskCycle,
     TaskOperation,
@@ -47,7 +50,6 @@ from ebbtide.dataflow.routing import Entrance
 from ebbtide.dataflow.shard import Shard, StatePlace
 from ebbtide.dataflow.tasks import RunningTask, StageTask
 from ebbtide.kernels.admission.kernel import Admission
-from ebbtide.kernels.operators.waiting import WaitingRows
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -59,12 +61,15 @@ from ebbtide.state.batch import (
     net,
     row_types,
     to_changes,
+    where,
+    with_times,
 )
+from ebbtide.state.columns import ints
 from ebbtide.state.files import remove
 from ebbtide.state.types import arrow_type
 from ebbtide.store.archive import Archive
 from ebbtide.store.frontiers import restored
-from ebbtide.store.manifest import Manifest, Manifests
+from ebbtide.store.manifest import Base, Manifest, Manifests
 from ebbtide.store.readers import View, live_name
 
 
@@ -80,12 +85,12 @@ class StepEnd:
 
 @dataclass(frozen=True)
 class ReplayAll:
-    """The replay of some sources in a step, from a base; ``said`` is what its tasks have said."""
+    """The replay of some outputs in a step, from a base; ``said`` is what its tasks have said."""
 
     flow: Dataflow
     root: str
-    base: int
-    sources: frozenset[int]
+    origin: Base
+    outputs: frozenset[int]
     moment: StepEnd
     said: Descriptions
 
@@ -98,21 +103,42 @@ class ReplayAll:
         kept = [s for s in self.said.said if not self._is_replaced(s, views)]
         kept += [s for s in told if "operator" in s]
         for view in sorted(views):
+            kept.append(self._counted(view))
             kept += self._written(view, emitted.get(view, []))
         return replace(self.said, said=kept)
+
+    @cached_property
+    def rows_to_read(self) -> int:
+        """How many stored rows it has to look at: archived ones, and what was said."""
+        outputs = (self.flow.lowered.physical.outputs[number] for number in self._views)
+        parts = [
+            part
+            for o in outputs
+            for part in View(self.root, o.name, o.schema).parts(self.base, self.said.version - 1)
+        ]
+        archived = sum(self._archived(source).rows for source in self._sources)
+        return archived + sum(part.rows for part in parts)
+
+    @property
+    def base(self) -> int:
+        """The version that it begins from."""
+        return self.origin.version
+
+    @cached_property
+    def _sources(self) -> list[int]:
+        return sorted({s for its in self._views.values() for s in its.sources})
 
     # --- what runs ----------------------------------------------------------------------------
 
     @cached_property
-    def _views(self) -> Mapping[int, Any]:
-        return affected(self.flow.lowered.physical, self.sources)
+    def _views(self) -> Mapping[int, Upstream]:
+        edges = self.flow.lowered.physical.edges
+        return {number: upstream(edges, number) for number in sorted(self.outputs)}
 
     @cached_property
     def _operators(self) -> frozenset[int]:
         """The operators that run again; what admissions made is archived."""
-        operators = self.flow.lowered.physical.operators
-        reached = {n for its in self._views.values() for n in its.operators}
-        return frozenset(n for n in reached if not isinstance(operators[n].kernel, WaitingRows))
+        return frozenset(n for number in self._views for n in self.flow.operators_of(number))
 
     @cached_property
     def _admissions(self) -> dict[int, int]:
@@ -153,32 +179,16 @@ class ReplayAll:
         return tuple(map(self._restricted, tasks))
 
     def _restricted(self, task: StageTask) -> StageTask:
-        """A task without all that does not run again."""
         outputs = self.flow.lowered.physical.outputs
         views = {outputs[number].name for number in self._views}
-        return StageTask(
-            task.place,
-            tuple(self._operations(task.operations)),
-            tuple(replace(e, writes=False) for e in task.emissions if e.view in views),
-            tuple(send for send in task.sends if send.operator in self._operators),
-        )
+        return restricted(task, views, self._operators, self._admissions, self._readmitted)
 
-    def _operations(self, operations: Sequence[TaskOperation]) -> Iterator[TaskOperation]:
-        for operation in operations:
-            assert not isinstance(operation, TaskCycle | TaskArchived) or self._untouched(operation)
-            if isinstance(operation, TaskCycle | TaskArchived):
-                continue
-            number = operation.number
-            if number in self._admissions:
-                operator = self.flow.lowered.physical.operators[number]
-                rows = self.flow.lowered.declarations[self._admissions[number]].row_schema
-                more = len(operator.output) - len(rows)
-                yield TaskArchived(number, self._archived(self._admissions[number]), more)
-            elif number in self._operators:
-                yield operation
-
-    def _untouched(self, cycle: TaskCycle | TaskArchived) -> bool:
-        return isinstance(cycle, TaskCycle) and cycle.recursion.number not in self._operators
+    def _readmitted(self, number: int) -> TaskOperation:
+        """What an admission has made since the base."""
+        source = self._admissions[number]
+        rows = self.flow.lowered.declarations[source].row_schema
+        more = len(self.flow.lowered.physical.operators[number].output) - len(rows)
+        return TaskArchived(number, self._given[source], more)
 
     # --- what comes in ------------------------------------------------------------------------
 
@@ -187,22 +197,51 @@ class ReplayAll:
         declarations = self.flow.lowered.declarations
         entrance = Entrance.of(self.flow, self.moment.after)
         shards = no_rows(self.flow)
-        for source in sorted({s for its in self._views.values() for s in its.sources}):
+        for source in self._sources:
             if source in self._admissions.values():
                 continue
-            archived = self._archived(source)
-            for shard in range(self.flow.shards):
-                changes = _as_arrived(declarations[source], archived.of(shard))
+            for rows in self._given[source].shards:
+                changes = as_arrived(declarations[source], rows)
                 deliver(entrance.parcels(source, changes), shards)
         return shards
+
+    @cached_property
+    def _given(self) -> dict[int, GivenRows]:
+        return {source: self._archived(source).given() for source in self._sources}
 
     def _archived(self, source: int) -> ArchivedRows:
         declaration = self.flow.lowered.declarations[source]
         types = [arrow_type(column.type) for column in declaration.row_schema]
         areas = self.said.areas()[archive_name(declaration.name)]
-        return ArchivedRows(self._place.store(), batch_schema(types), areas, self.base)
+        # What is older than the base had kept was replayed without it since.
+        lines = tuple(
+            (attribute, declaration.row_schema.position(attribute), instant)
+            for attribute, instant in self.origin.forgotten.get(declaration.name, {}).items()
+        )
+        gone = Gone(declaration.name, lines)
+        return ArchivedRows(self._place.store(), batch_schema(types), areas, self.base, gone)
 
     # --- what goes out ------------------------------------------------------------------------
+
+    def _since(self, changes: Any, view: str) -> Any:
+        """Of what was said since the base, what its state has a part in."""
+        settled = self.origin.settled.get(view, NEG_INF)
+        if settled == NEG_INF:
+            return changes
+        starts = np.maximum(ints(changes, FROM), settled)
+        changes = with_times(changes, starts, ints(changes, TO), ints(changes, DIFF))
+        return where(changes, ints(changes, FROM) < ints(changes, TO))
+
+    def _counted(self, view: str) -> dict[str, Any]:
+        """How much was read and replayed for a view."""
+        (number,) = (n for n in self._views if self._name(n) == view)
+        sources = self._views[number].sources
+        replayed = sum(self._given[source].rows for source in sources)
+        read = sum(self._archived(source).rows for source in sources)
+        return {"replayed": view, "way": "ALL", "rows_read": read, "rows_replayed": replayed}
+
+    def _name(self, output: int) -> str:
+        return self.flow.lowered.physical.outputs[output].name
 
     def _is_replaced(self, said: Mapping[str, Any], views: AbstractSet[str]) -> bool:
         return said.get("operator") in self._names or said.get("output") in views
@@ -212,7 +251,7 @@ class ReplayAll:
         (output,) = (o for o in self.flow.lowered.physical.outputs if o.name == name)
         view = View(self.root, name, output.schema, output.marked)
         files = [s["file"] for s in self.said.said if s.get("output") == name and s["file"]]
-        before = view.between(self.base, self.said.version - 1)
+        before = self._since(view.between(self.base, self.said.version - 1), name)
         changes = concat([*emitted, negated(before)], view.layout)
         if view.marked:
             alone = [change for f in files for change in to_changes(Archive(self.root).table(f))]
@@ -243,7 +282,34 @@ class _Collecting:
         return sent, said
 
 
-def _as_arrived(declaration: Any, changes: Any) -> Any:
+def restricted(
+    task: StageTask,
+    views: AbstractSet[str],
+    operators: AbstractSet[int],
+    admissions: AbstractSet[int] | Mapping[int, int],
+    readmitted: Callable[[int], TaskOperation],
+) -> StageTask:
+    """A task without all that does not run again; in the place of admissions is what they made."""
+
+    def operations() -> Iterator[TaskOperation]:
+        for operation in task.operations:
+            if isinstance(operation, TaskCycle):
+                assert operation.recursion.number not in operators
+                continue
+            if operation.number in admissions:
+                yield readmitted(operation.number)
+            elif operation.number in operators:
+                yield operation
+
+    return StageTask(
+        task.place,
+        tuple(operations()),
+        tuple(replace(e, writes=False) for e in task.emissions if e.view in views),
+        tuple(send for send in task.sends if send.operator in operators),
+    )
+
+
+def as_arrived(declaration: Any, changes: Any) -> Any:
     """Archived changes of a source, in the columns in which its rows arrive."""
     rows, given = declaration.row_schema, arrival_schema(declaration)
     places = {column.identity: i for i, column in enumerate(rows)}

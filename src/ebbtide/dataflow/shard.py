@@ -22,7 +22,7 @@ from ebbtide.state.area import SweepArea
 from ebbtide.state.batch import DIFF
 from ebbtide.state.columns import ints
 from ebbtide.state.layout import Layout
-from ebbtide.state.store import DirectoryStore, SegmentStore, WriteScope
+from ebbtide.state.store import DirectoryStore, MemoryStore, SegmentStore, WriteScope
 from ebbtide.store.manifest import Manifests
 
 AREAS_OF_INPUTS = {"input": 0, "rows": 0, "left": 0, "right": 1}
@@ -121,6 +121,22 @@ class Shard:
         manifest = Manifests(self.store).load(self.place.previous)
         self.store.forget_before(self.place.version, manifest.segments())
         return manifest.areas
+
+
+class ScratchShard(Shard):
+    """A shard whose state begins empty and goes with it."""
+
+    def __init__(self, place: StatePlace, number: int) -> None:
+        super().__init__(place, number)
+        self.scratch = MemoryStore()
+
+    def step(self, job: Job, inputs: tuple[Any, ...]) -> tuple[Any, str]:
+        """What an operator emits; nothing is left behind."""
+        opened = self.opened(job, tuple(table.schema for table in inputs), self.scratch)
+        return opened.step(inputs, opened.times), ""
+
+    def sync(self) -> None:
+        """Nothing is written."""
 
 
 class OpenOperator:

@@ -16,15 +16,17 @@ from ebbtide.core.time import NEG_INF
 from ebbtide.dataflow.bases import (
     base_of,
     bases_after,
-    bases_before,
     due_sources,
+    first_base,
     reached_from,
+    settled_views,
 )
 from ebbtide.dataflow.cycle import reached
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.plan import Dataflow, StepTimes
 from ebbtide.dataflow.record import Descriptions, Given, Spent
-from ebbtide.dataflow.replay import ReplayAll, StepEnd
+from ebbtide.dataflow.replay import StepEnd
+from ebbtide.dataflow.revised_step import RevisedStep
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.dataflow.timings import Timings
 from ebbtide.dataflow.transport import Transport
@@ -83,6 +85,7 @@ class Stepper:
         texts: list[str] = []
         while not texts:
             times = times_of(flow.lowered, before, after, _nows(flow, previous), clock, far)
+            settled = settled_views(lowered, times)
             if not self.collects:
                 times = {number: its.uncollected for number, its in times.items()}
             moment = StepTimes(before, after, times, due)
@@ -93,15 +96,13 @@ class Stepper:
         said = Descriptions.read(version, flow.shards, flow.names, flow.views, texts)
         revised = said.revised()
         if revised:
-            bases = bases_before(bases, revised)
             ended = StepEnd(after, given.clock, clock, self.collects)
-            sources = frozenset(n for n, f in enumerate(before) if f.name in revised)
-            base = bases[-1].version
-            said = ReplayAll(flow, self.root, base, sources, ended, said).descriptions()
+            revision = RevisedStep(flow, self.root, bases, moment, ended, settled, said, revised)
+            said, bases = revision.descriptions(), revision.bases_left
         spent = Spent(perf_counter() - began, Timings(self.root, version).read())
         nows = flow.nows(moment)
         manifest = said.manifest(after, entered.seen, nows, given, self.keeps, spent, previous)
-        after_it = bases_after(bases, version, lowered, after)
+        after_it = bases_after(bases, version, lowered, after, settled)
         manifest = replace(manifest, bases=after_it, revised=max(given.revise, asked))
         manifests.commit(manifest)
         Journal(self.root).record(manifest)
@@ -120,7 +121,7 @@ class Stepper:
         if not self.keeps or not lowered.replays.sources:
             return ()
         if previous is None:
-            return (Base(-1, {name: {} for name in lowered.replayed}),)
+            return (first_base(lowered),)
         there = tuple(b for b in previous.bases if b.version < 0 or b.version in versions)
         after = restored(previous, lowered.declarations, lowered.replayed)
         return there or (base_of(previous.version, lowered, after),)

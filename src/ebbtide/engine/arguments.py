@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from ebbtide.core.declaration import Late
+from ebbtide.core.declaration import Late, Way
 from ebbtide.core.time import Duration, duration
 from ebbtide.errors import QueryError
 
@@ -79,6 +79,18 @@ def zone_of(name: str) -> ZoneInfo:
     except (ValueError, OSError, KeyError):
         raise QueryError(
             "unknown-zone", f'there is no time zone "{name}"', hint='zone="Europe/Berlin"'
+        ) from None
+
+
+def way_of(word: str) -> Way:
+    """How rows that operators have let go of are replayed."""
+    try:
+        return Way[word.upper()]
+    except KeyError:
+        raise QueryError(
+            "bad-replay",
+            f'"{word}" is not a way in which rows can be replayed',
+            hint="all, minimal or direct",
         ) from None
 
 

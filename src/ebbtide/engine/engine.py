@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.algebra.quarantine import OnError
-from ebbtide.analysis import explain
 from ebbtide.builder import Built
 from ebbtide.config import Config
 from ebbtide.core.codec.encoding import AS_EMITTED
@@ -27,6 +26,7 @@ from ebbtide.core.time import INF, instant
 from ebbtide.core.types import STRING
 from ebbtide.engine.allowed_paths import AllowedPaths
 from ebbtide.engine.arguments import path_of, typed, zone_of
+from ebbtide.engine.building import explain_built
 from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.frame_sources import Length, Times, stream_declaration, table_declaration
 from ebbtide.engine.query import Query
@@ -152,6 +152,7 @@ class Engine:
         arrival: str | None = None,
         archive: Length | None = None,
         revise: Length | None = None,
+        replay: str | None = None,
         replace: bool = False,
     ) -> None:
         """Declares a stream that is a Spark streaming DataFrame, or with ``replace`` again.
@@ -177,6 +178,7 @@ class Engine:
             arrival=arrival,
             archive=archive,
             revise=revise,
+            replay=replay,
         )
         self._declare_frame(StreamEntry(declaration), frame, streaming=True, replace=replace)
 
@@ -492,7 +494,9 @@ class Engine:
                     return self._query(statement.span.text, bound, None)
                 case BoundExplain():
                     runs = prepared(bound.query.plan, bound.query.on_error)
-                    explanation = explain(runs.plan, bound.query.emit, expiry=bound.query.expiry)
+                    explanation = explain_built(
+                        runs.plan, bound.query.emit, expiry=bound.query.expiry
+                    )
                     if bound.json:
                         return explanation.json
                     return explanation.verbose if bound.verbose else explanation.text

@@ -15,7 +15,7 @@ from ebbtide.core.declaration import Promise, StreamDeclaration, Summary, TableD
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, Duration
 from ebbtide.core.types import TIMESTAMP, StringType
-from ebbtide.engine.arguments import late_of, length_of, names_of, typed
+from ebbtide.engine.arguments import late_of, length_of, names_of, typed, way_of
 from ebbtide.engine.encoded_frames import encoded_table
 from ebbtide.errors import BindError, QueryError
 from ebbtide.sql.binding.declarations import summary_of
@@ -46,6 +46,7 @@ def stream_declaration(
     arrival: str | None,
     archive: Length | None,
     revise: Length | None,
+    replay: str | None,
 ) -> StreamDeclaration:
     """A stream: one with ``op`` also takes deletes and replaces, by its key."""
     received = () if arrival is None else names_of("arrival", arrival)
@@ -63,6 +64,7 @@ def stream_declaration(
         append_only=op is None,
         archive_us=archive_us,
         revise_us=INF if revise == "on demand" else _length("revise", revise),
+        replay=None if replay is None else way_of(typed("replay", replay, str, 'replay="minimal"')),
         summary=summary,
     )
 

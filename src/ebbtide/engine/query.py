@@ -12,7 +12,6 @@ from ebbtide.algebra.kind import Kind, kind
 from ebbtide.algebra.quarantine import ERRORS, SHOWN_ERRORS
 from ebbtide.algebra.relation import Relation
 from ebbtide.analysis import Analysis, Verdict, check
-from ebbtide.analysis.explain import explained
 from ebbtide.analysis.monotonicity import Monotonicity
 from ebbtide.core.attribute_names import SpeltAsInPython
 from ebbtide.core.declaration import Declaration
@@ -21,7 +20,7 @@ from ebbtide.core.output_name import errors_name
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant, instant, is_finite
 from ebbtide.engine.arguments import rates_of, typed
-from ebbtide.engine.building import check_built
+from ebbtide.engine.building import check_built, explained_built
 from ebbtide.engine.measured import measured_rates
 from ebbtide.errors import QueryError, Span, TemporalError
 from ebbtide.optimizer import guarded, optimise, skipped, written
@@ -132,7 +131,7 @@ class Query(SpeltAsInPython):
         """
         rates = self._measured() if rates is None else rates_of(rates)
         irrelevant = skipped(self.bound.plan, self.bound.on_error)
-        explanation = explained(self.analysis, rates, irrelevant)
+        explanation = explained_built(self.analysis, rates, irrelevant)
         if json:
             return explanation.json
         return explanation.verbose if verbose else explanation.text

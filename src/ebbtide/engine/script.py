@@ -143,6 +143,7 @@ def declared_text(declaration: Declaration, *, replace: bool = False) -> str:
         told["append_only"] = bool(declaration.key) and declaration.append_only
         told["archive"] = _archive(declaration)
         told["revise"] = _period(declaration.revise_us)
+        told["replay"] = declaration.replay
     elif declaration.encoding is not None:
         # It says when a row holds and what it does.
         told |= {"encoding": _name(declaration.encoding.value), "op": None}

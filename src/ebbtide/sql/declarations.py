@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.core.declaration import Late
+from ebbtide.core.declaration import Late, Way
 from ebbtide.core.time import INF
 from ebbtide.sql import refusals
 from ebbtide.sql.answer_options import AnswerOptionsParser
@@ -209,6 +209,12 @@ class DeclarationParser(AnswerOptionsParser):
             return Period(INF, self.span(first, self._prev))
         raise self.unexpected("EVERY or ON DEMAND")
 
+    def _replay(self, first: Token) -> Way:
+        for way in Way:
+            if self.take(way.value):
+                return way
+        raise self.unexpected("ALL, MINIMAL or DIRECT")
+
     def _archive(self, first: Token) -> ArchiveClause:
         """A duration, and SAMPLE 10 PERCENT or AS HISTOGRAM behind it."""
         length, start = self.period("ARCHIVE"), self._curr
@@ -327,6 +333,7 @@ _STREAM = {
     "APPEND ONLY": ("append_only", False, lambda *_: True),
     "ARCHIVE": ("archive", None, DeclarationParser._archive),
     "REVISE": ("revise", None, DeclarationParser._revise),
+    "REPLAY": ("replay", None, DeclarationParser._replay),
 }
 _TABLE = {
     **_COMMON,

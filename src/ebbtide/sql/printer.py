@@ -115,6 +115,7 @@ def _clauses(declared: CreateStream | CreateTable) -> list[str]:
         demanded = declared.revise is not None and declared.revise.us >= INF
         clauses += ["REVISE ON DEMAND"] if demanded else []
         named += [] if demanded else [("REVISE EVERY", declared.revise)]
+        clauses += [] if declared.replay is None else [f"REPLAY {declared.replay.value}"]
     until = isinstance(declared.lifetime, Name)
     named += [
         ("LIFETIME UNTIL" if until else "LIFETIME", declared.lifetime),

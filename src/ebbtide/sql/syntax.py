@@ -19,7 +19,7 @@ from sqlglot import exp
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.core.codec.encoding import OutputForm
-from ebbtide.core.declaration import Late
+from ebbtide.core.declaration import Late, Way
 from ebbtide.core.expiry import Expiry
 from ebbtide.core.types import Type
 from ebbtide.errors import Span
@@ -170,6 +170,7 @@ class CreateStream:
     lifetime: Period | Name | None
     archive: ArchiveClause | None
     revise: Period | None
+    replay: Way | None
     retain: Period | None
     late: Late | None
     idle_after: Period | None

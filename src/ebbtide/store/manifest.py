@@ -22,7 +22,7 @@ from hashlib import sha256
 from typing import Any
 
 from ebbtide.core.file_name import file_name
-from ebbtide.core.time import NEG_INF
+from ebbtide.core.time import INF, NEG_INF
 from ebbtide.errors import StateError
 from ebbtide.state.files import content_of, is_unfinished
 from ebbtide.state.files import replace as replace_file
@@ -40,14 +40,26 @@ class Base:
 
     ``forgotten`` has, for each source that is replayed and each of its times, the last instant of
     which operators had let rows go by then: what is later finds all that it can meet.
+    ``archived`` has the last instant of which the archives may lack rows, whatever they keep (None
+    if nobody knows), and ``settled`` for each
+    view the instant before which its state does not look any more: what a minimal replay corrects
+    before it is nothing to this version.
     """
 
     version: int
     forgotten: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    archived: Mapping[str, Mapping[str, int]] | None = None
+    settled: Mapping[str, int] = field(default_factory=dict)
 
     def has_forgotten(self, source: str, attribute: str) -> int:
         """The last instant of which rows were gone."""
         return self.forgotten.get(source, {}).get(attribute, NEG_INF)
+
+    def may_lack(self, source: str, attribute: str) -> int:
+        """The last instant of which the archive may lack rows, however far it reaches."""
+        if self.archived is None:
+            return INF
+        return self.archived.get(source, {}).get(attribute, NEG_INF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +130,9 @@ class Manifest:
             "before": self.before,
         }
         if self.bases:
-            values["bases"] = [[base.version, base.forgotten] for base in self.bases]
+            values["bases"] = [
+                [base.version, base.forgotten, base.archived, base.settled] for base in self.bases
+            ]
         if self.revised:
             values["revised"] = self.revised
         body = _text(values)

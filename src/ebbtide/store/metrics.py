@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ebbtide.core.output_name import view_of
 from ebbtide.core.time import Instant
-from ebbtide.store.record import Delay, OperatorCounts, SourceCounts, StepRecord
+from ebbtide.store.record import Delay, OperatorCounts, ReplayCounts, SourceCounts, StepRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class StepMetrics:
 
     ``errors`` has, for each view in which expressions can fail, how many changes of what it leaves
     out the step brought: rows that it left out, and rows that it no longer does.  ``delays`` has,
-    for each view, how late its changes appeared, in the time of the rows.
+    for each view, how late its changes appeared, in the time of the rows, and ``replays`` those
+    that were replayed: which way, how many stored rows were looked at, and how many ran again.
     """
 
     step: int
@@ -30,6 +31,7 @@ class StepMetrics:
     sources: Mapping[str, SourceCounts]
     errors: Mapping[str, int] = field(default_factory=dict)
     delays: Mapping[str, Delay] = field(default_factory=dict)
+    replays: Mapping[str, ReplayCounts] = field(default_factory=dict)
 
 
 def metrics_of(record: StepRecord) -> StepMetrics:
@@ -47,4 +49,5 @@ def metrics_of(record: StepRecord) -> StepMetrics:
         record.sources,
         errors,
         record.delays,
+        record.replays,
     )

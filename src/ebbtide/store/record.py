@@ -81,6 +81,16 @@ class Delay:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayCounts:
+    """The replay of a view in a step: its way, the archived rows that were looked at for it and,
+    where it is minimal, what was said; and the rows that ran again."""
+
+    way: str
+    rows_read: int
+    rows_replayed: int
+
+
+@dataclass(frozen=True, slots=True)
 class SourceCounts:
     """A source in a step: rows that passed its frontier, how many of them late, and those that
     were not used, by their reasons; a row that is taken back from these counts as -1."""
@@ -103,7 +113,7 @@ class StepRecord:
     in the archive.  ``positions`` are those of the hand-fed logs that the step has read up to, and
     ``places`` the last places of the rows of keyed sources.  ``clock`` is the latest reading of the
     clock, of this step and all before it; None where none was ever taken.  ``delays`` has how late
-    the changes of each view are.
+    the changes of each view are, and ``replays`` what was replayed of each.
     """
 
     version: int
@@ -119,6 +129,7 @@ class StepRecord:
     seconds: float = 0.0
     clock: Instant | None = None
     delays: Mapping[str, Delay] = field(default_factory=dict)
+    replays: Mapping[str, ReplayCounts] = field(default_factory=dict)
 
     @property
     def now(self) -> Instant:
@@ -162,6 +173,7 @@ class StepRecord:
         known["operators"] = {n: OperatorCounts(**c) for n, c in known["operators"].items()}
         known["sources"] = {n: SourceCounts(**c) for n, c in known["sources"].items()}
         known["delays"] = {n: Delay(**d) for n, d in known.get("delays", {}).items()}
+        known["replays"] = {n: ReplayCounts(**c) for n, c in known.get("replays", {}).items()}
         return StepRecord(**known)
 
 

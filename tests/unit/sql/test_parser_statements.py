@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbtide.core.declaration import Late
+from ebbtide.core.declaration import Late, Way
 from ebbtide.core.time import DAY, HOUR, INF, MINUTE, SECOND
 from ebbtide.core.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP, ArrayType, StructType
 from ebbtide.errors import Span
@@ -54,6 +54,7 @@ def stream(**changes) -> CreateStream:
         "append_only": False,
         "archive": None,
         "revise": None,
+        "replay": None,
         "lifetime": None,
         "retain": None,
         "late": None,
@@ -135,6 +136,9 @@ STREAM_CLAUSES = {
     },
     "REVISE EVERY 2 DAYS": {"revise": period(2 * DAY)},
     "REVISE ON DEMAND": {"revise": period(INF)},
+    "REPLAY MINIMAL": {"replay": Way.MINIMAL},
+    "REPLAY ALL": {"replay": Way.ALL},
+    "REPLAY DIRECT": {"replay": Way.DIRECT},
     "PROGRESS FOR a AS a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "PROGRESS FOR a": {"progress": (Progress(name("a"), 0, NOWHERE),)},
     "FROM FILES 'x' FORMAT CSV OPTIONS (header 'true', 'a.b' = 'c')": {

@@ -72,6 +72,7 @@ def create_stream(statement: CreateStream, catalog: Catalog) -> Catalog:
         None
         if archive is None
         else summary_of(statement.name.text, archive, schema, _names(statement.key, schema)),
+        statement.replay,
     )
     return _added(StreamEntry(declaration, _files(statement.files)), statement, catalog)
 

@@ -139,6 +139,7 @@ def _check_derived(entry: StreamEntry) -> None:
         "LATE QUARANTINE": declaration.late is Late.QUARANTINE,
         "ARCHIVE": declaration.archive_us is not None,
         "REVISE": declaration.revise_us is not None,
+        "REPLAY": declaration.replay is not None,
         "IDLE AFTER": declaration.idle_after_us is not None,
         "NOT BEYOND": declaration.not_beyond_us is not None,
         "a delay of PROGRESS": any(promise.delay_us for promise in declaration.promises),
