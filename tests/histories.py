@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream
 from ebbtide.core.admission import Admission, Arrival, Op, Step, admit, allowed_ops, begin
-from ebbtide.core.admission.refusal import refusal
+from ebbtide.core.admission.refusal import refusal, times_of
 from ebbtide.core.change import Change
 from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.schema import Column
 from ebbtide.core.time import Instant
 from ebbtide.core.tree import find
@@ -123,6 +124,42 @@ def without_refused(history: History, declarations: Sequence[Declaration]) -> li
         oracle.take(kept)
         result.append(kept)
     return result
+
+
+def without_late(history: History, declarations: Sequence[Declaration]) -> list[dict[str, Fed]]:
+    """The history without rows that come after their promise.
+
+    What is accepted of such a row may depend on the steps: a deletion reaches what is not settled
+    yet.  Of all others it may not.
+    """
+    oracle = Oracle.of(declarations)
+    result = []
+    for fed in history:
+        kept = {}
+        for name, what in fed.items():
+            state = oracle.inputs[name]
+            good = (a for a in what.arrivals if not _is_late(state.declaration, state.frontier, a))
+            kept[name] = replace(what, arrivals=tuple(good))
+        oracle.take(kept)
+        result.append(kept)
+    return result
+
+
+def _is_late(declaration: Declaration, frontier: InputFrontier, arrival: Arrival) -> bool:
+    times = zip(frontier.lines, times_of(declaration, frontier, arrival), strict=True)
+    return any(time is not None and line.is_late(time) for line, time in times)
+
+
+def in_two_cuts(
+    history: History, ends: Collection[int], declarations: Sequence[Declaration]
+) -> tuple[list[dict[str, Fed]], list[dict[str, Fed]]]:
+    """A history in its steps and in fewer, of which both accept the same: if need be without the
+    rows that break a promise."""
+    every = without_refused(history, declarations)
+    if accepted(declarations, cut(every, ends)) != accepted(declarations, every):
+        every = without_late(every, declarations)
+        assert accepted(declarations, cut(every, ends)) == accepted(declarations, every)
+    return every, cut(every, ends)
 
 
 def cut(history: History, ends: Collection[int]) -> list[dict[str, Fed]]:

@@ -13,17 +13,15 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.histories import (
     Fed,
     History,
     Oracle,
-    accepted,
-    cut,
     declarations_of,
     history,
-    without_refused,
+    in_two_cuts,
 )
 from tests.in_process import InProcess
 
@@ -118,10 +116,7 @@ def test_neither_cuts_nor_shards_nor_collection_change_the_output(
     plan: Relation, seed: int, steps: int, ends: set[int], shards: list[int]
 ) -> None:
     declarations = declarations_of(plan)
-    every = without_refused(history(Random(seed), declarations, steps), declarations)
-    fewer = cut(every, ends)
-    # A late deletion reaches what is not forgotten yet, and that depends on the cut.
-    assume(accepted(declarations, fewer) == accepted(declarations, every))
+    every, fewer = in_two_cuts(history(Random(seed), declarations, steps), ends, declarations)
     try:
         one = judged(plan, every, shards[0], collects=True)
         assert judged(plan, fewer, shards[1], collects=True) == one

@@ -13,17 +13,15 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from tempfile import TemporaryDirectory
 
-from hypothesis import Phase, assume, event, given, settings
+from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 from tests.histories import (
     Fed,
     History,
     Oracle,
-    accepted,
-    cut,
     declarations_of,
     history,
-    without_refused,
+    in_two_cuts,
 )
 from tests.in_process import InProcess
 
@@ -158,10 +156,7 @@ def test_snapshots_are_those_of_the_default_however_the_history_is_cut(
     plan: Relation, expiry: Expiry, seed: int, ends: set[int], shards: list[int]
 ) -> None:
     declarations = declarations_of(plan)
-    every = without_refused(with_pauses(seed, declarations, 3), declarations)
-    fewer = cut(every, ends)
-    # A late deletion reaches what is not forgotten yet, and that depends on the cut.
-    assume(accepted(declarations, fewer) == accepted(declarations, every))
+    every, fewer = in_two_cuts(with_pauses(seed, declarations, 3), ends, declarations)
     try:
         one = judged(plan, BY_INTERVAL, every, shards[0])
         other = judged(plan, expiry, fewer, shards[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -175,4 +176,41 @@ def test_encodings_are_written_and_read_on_spark(spark: SparkSession, tmp_path: 
     said = [(r.a, r.n) for r in framed.snapshot(at=2_000_000).collect()]
     assert said == [(1, 2)]
     assert engine.pending("framed").count() == 0
+    engine.stop()
+
+
+def test_changes_are_read_on_spark_from_files_and_frames(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source = tmp_path / "changes"
+    source.mkdir()
+    rows = [(7, 1, 0, 5, 1), (7, 1, 2, 5, -1), (7, 2, 2, None, 2), (8, 2, 2, None, 0)]
+    told = [
+        {
+            "a": a,
+            "n": n,
+            "valid_from": f"2026-01-01T12:0{start}:00Z",
+            "valid_to": None if end is None else f"2026-01-01T12:0{end}:00Z",
+            "diff": diff,
+            "step": 0,
+        }
+        for a, n, start, end, diff in rows
+    ]
+    text = "".join(json.dumps(one) + "\n" for one in told)
+    (source / "one.json").write_text(text, encoding="utf-8")
+    engine = engine_at(spark, tmp_path)
+    engine.execute(f"""
+        CREATE TABLE summed (a BIGINT, n BIGINT, PROGRESS FOR valid_from AS valid_from)
+        FROM FILES '{source}' FORMAT json ENCODING changes RETAIN 1 HOUR
+    """)
+    columns = "a BIGINT, n BIGINT, valid_from TIMESTAMP, valid_to TIMESTAMP, diff BIGINT"
+    frame = spark.readStream.schema(columns).json(str(source))
+    engine.table("framed_changes", frame, encoding="changes", retain="1 hour")
+    for name in ("summed", "framed_changes"):
+        query = engine.query(f"SELECT a, n FROM {name}", f"sum_of_{name}")
+        query.start(trigger={"availableNow": True}).await_termination()
+        for minute, expected in ((1, [(7, 1)]), (3, [(7, 2), (7, 2)])):
+            found = query.snapshot(at=f"2026-01-01 12:0{minute}:00").collect()
+            assert [(r.a, r.n) for r in found] == expected
+        assert [r.reason for r in engine.late(name).collect()] == ["unknown-op"]
     engine.stop()

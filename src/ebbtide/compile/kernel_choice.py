@@ -144,7 +144,7 @@ def choose(relation: Relation, reads: Reads, carried: tuple[Reads, ...] | None =
         case Window():
             return _window(node)
         case Session():
-            return _session(node, reads | by_input[0])
+            return _session(node)
         case Hop() | Cumulate():
             return _in_windows(node, reads | by_input[0])
         case Unnest():
@@ -204,7 +204,7 @@ class _Narrow:
     kept: tuple[int | None, ...]
 
     @staticmethod
-    def of(node: Hop | Cumulate | Session, reads: Reads) -> _Narrow:
+    def of(node: Hop | Cumulate, reads: Reads) -> _Narrow:
         """The columns that are read, and those that the windows depend on."""
         width = len(node.input.schema)
         wanted = assigning_reads(node, reads)
@@ -439,12 +439,13 @@ def _on_both(
     return tuple((left, width + right) for left, right in pairs)
 
 
-def _session(node: Session, reads: Reads) -> Chosen:
-    schema, narrow = node.input.schema, _Narrow.of(node, reads)
-    partition = tuple(narrow.place(schema, name) for name in node.partition_by)
-    kernel = session.Session(narrow.place(schema, node.on), node.gap_us, partition)
-    side = KernelInput(narrow.row, tuple(narrow.row[i] for i in partition))
-    return Chosen(kernel, (side,), narrow.output, narrow.kept, carries=_at(partition))
+def _session(node: Session) -> Chosen:
+    schema = node.input.schema
+    partition = tuple(schema.position(name) for name in node.partition_by)
+    kernel = session.Session(schema.position(node.on), node.gap_us, partition)
+    row = all_of(node.input)
+    side = KernelInput(row, tuple(row[i] for i in partition))
+    return Chosen(kernel, (side,), positional(node.schema), carries=_at(partition))
 
 
 def all_of(relation: Relation) -> tuple[Expression, ...]:

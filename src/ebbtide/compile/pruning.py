@@ -41,7 +41,7 @@ from ebbtide.algebra.relation import (
     Unnest,
     Values,
 )
-from ebbtide.algebra.traits import Assigning, SameRows
+from ebbtide.algebra.traits import SameRows
 from ebbtide.algebra.window import (
     Cumulate,
     Dstream,
@@ -99,9 +99,9 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
             return ()
         case Aggregate() | Window() | Distinct() | TopN() | Over() | Recursion():
             return (all_reads(node.input),)
-        case Tumble() | Hop() | Session() | Cumulate():
+        case Tumble() | Hop() | Cumulate():
             return (assigning_reads(node, reads),)
-        case Istream() | Dstream() | Rstream():
+        case Session() | Istream() | Dstream() | Rstream():
             return (all_reads(node.input),)
         case SemiJoin() | AntiJoin():
             return all_reads(node.left), all_reads(node.right)
@@ -111,13 +111,11 @@ def reads_below(relation: Relation, reads: Reads) -> tuple[Reads, ...]:
             assert_never(node)
 
 
-def assigning_reads(node: Assigning, reads: Reads) -> Reads:
-    """What is read below windows on facts: of each fact, and what its windows depend on."""
+def assigning_reads(node: Tumble | Hop | Cumulate, reads: Reads) -> Reads:
+    """What is read below windows on facts: of each fact, and the time that its windows are of."""
     schema = node.input.schema
-    names = (node.on, *(node.partition_by if isinstance(node, Session) else ()))
-    return frozenset(place for place in reads if place < len(schema)) | {
-        schema.position(name) for name in names
-    }
+    inside = frozenset(place for place in reads if place < len(schema))
+    return inside | {schema.position(node.on)}
 
 
 def joined_reads(node: Product | Join, reads: Reads) -> Reads:
