@@ -23,7 +23,6 @@ from ebbtide.dataflow.record import Given
 from ebbtide.dataflow.step import Stepper
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
-from ebbtide.local.host import LocalHost
 from ebbtide.store.readers import View
 from ebbtide.store.record import StepRecord
 
@@ -62,7 +61,7 @@ class Revising:
         query = engine.query(QUERIES[self.name], name="q")
         assert isinstance(query, Query)
         flow, self.place = Dataflow(lower({"q": query.analysis}), 1), str(self.root / "program")
-        self.stepper = Stepper(flow, LocalHost().transport(flow), self.place)
+        self.stepper = Stepper(flow, engine.host.transport(flow), self.place)
         self.view = View(self.place, "q", query.schema)
 
     def filled(self) -> Revising:
