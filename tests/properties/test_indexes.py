@@ -33,6 +33,7 @@ from ebbtide.compile.pipe import is_linear
 from ebbtide.compile.pruning import all_reads
 from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.kernels.operators.spanning import Spanning
 from ebbtide.kernels.sweeps.appearances import steps
 from ebbtide.optimizer import prepared
 from ebbtide.plan_text.plan_tree import plan_tree
@@ -64,7 +65,11 @@ def claims_of(plan: Relation) -> dict[tuple[str, str], Claim]:
     """The claims about a plan, by the operator and the area at run time."""
     analysis = analyse(prepared(plan).plan)
     lowered = lower({"q": analysis})
-    operators = [o for o in lowered.physical.operators if not o.name.startswith("admission")]
+    operators = [
+        operator
+        for operator in lowered.physical.operators
+        if not operator.name.startswith("admission") and not isinstance(operator.kernel, Spanning)
+    ]
     found = {}
     for operator, node in zip(operators, stateful(analysis.root), strict=True):
         # With all columns, whether they are read or not: keys are named by their expressions.
