@@ -24,7 +24,7 @@ from ebbtide.core.output_name import errors_name
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.tree import find
 from ebbtide.core.values import row_key
-from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.errors import EvaluationError, TemporalError, UnsupportedError
 from ebbtide.optimizer import prepared
 from ebbtide.plan_text.plan_tree import plan_tree
 from ebbtide.reference import errors, evaluate
@@ -34,6 +34,15 @@ from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED
 from strategies.plans import plans
 from strategies.timed import timed_plans
+
+
+def grows_after(output: Sequence[Change], now: Instant) -> bool:
+    """Whether some row is there more often at an instant after ``now`` than right before it."""
+    gains: Counter[tuple[object, Instant]] = Counter()
+    for change in output:
+        gains[row_key(change.row), change.valid_from] += change.diff
+        gains[row_key(change.row), change.valid_to] -= change.diff
+    return any(gain > 0 and at > now for (_, at), gain in gains.items())
 
 
 def assert_answers(plan: Relation, output: Sequence[Change], oracle: Oracle, now: Instant) -> None:
@@ -152,7 +161,7 @@ def is_wanted(plan: Relation) -> bool:
     """Whether the engine runs a plan, and with a kernel or more."""
     try:
         return bool(lower({"q": analysed(plan)}).nodes)
-    except UnsupportedError:
+    except (UnsupportedError, TemporalError):
         return False
 
 

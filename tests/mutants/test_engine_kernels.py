@@ -354,13 +354,13 @@ RANKS = [
     ),
     Mistake(
         "OFFSET is ignored",
-        "kernels.operators.top_n:TopN._listed",
+        "kernels.operators.top_n:TopN.listed",
         given(lambda self, *rest: [replace(self, offset=0), *rest]),
         "top",
     ),
     Mistake(
         "LIMIT is one more",
-        "kernels.operators.top_n:TopN._listed",
+        "kernels.operators.top_n:TopN.listed",
         given(lambda self, *rest: [replace(self, count=self.count + 1), *rest]),
         "top",
     ),
@@ -619,7 +619,7 @@ HELD = [
         "what waits is forgotten",
         "kernels.operators.spanning:_rises",
         turned(lambda rises: False),
-        "left join",
+        "anti join",
     ),
 ]
 

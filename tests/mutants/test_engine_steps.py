@@ -215,7 +215,7 @@ STEPS = [
     Mistake(
         "every shard has the group of nothing",
         "dataflow.shard:replace",
-        lambda original: lambda times, owner, step: original(times, step=step),
+        lambda original: lambda old, owner=None, **new: original(old, **new),
         "sum of all",
         (SHARDED,),
     ),

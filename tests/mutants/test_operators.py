@@ -30,6 +30,7 @@ from ebbtide.algebra import (
 )
 from ebbtide.core.change import Multiset
 from ebbtide.reference import pointwise
+from ebbtide.reference.scalar import evaluate
 from laws import refute
 from laws.mutation import BY_NAME
 
@@ -59,7 +60,7 @@ def partners(node: SemiJoin, rows: tuple[Multiset, ...]) -> Multiset:
     schema = node.left.schema + node.right.schema
     for row, n in rows[0].items():
         for other, m in rows[1].items():
-            if pointwise._holds(node.predicate, schema, row + other):
+            if evaluate(node.predicate, schema, row + other) is True:
                 result[row] += n * m
     return result
 

@@ -8,8 +8,7 @@ output, also that which ends after ``now``, is the same however the history is c
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 from tempfile import TemporaryDirectory
 
@@ -25,6 +24,7 @@ from tests.histories import (
     in_two_cuts,
 )
 from tests.in_process import InProcess
+from tests.law import grows_after
 
 from ebbtide.algebra.combination import AntiJoin, Join, Product, UnionAll
 from ebbtide.algebra.expression import Comparison
@@ -41,13 +41,11 @@ from ebbtide.algebra.window import (
     Window,
 )
 from ebbtide.analysis import analyse
-from ebbtide.analysis.begun import has_begun
 from ebbtide.compile.lowering import Lowered, lower
 from ebbtide.config import Config
 from ebbtide.core.change import Change, consolidate, until
 from ebbtide.core.schema import schema
-from ebbtide.core.time import INF, Instant
-from ebbtide.core.values import row_key
+from ebbtide.core.time import INF
 from ebbtide.errors import EvaluationError, UnsupportedError
 from ebbtide.optimizer import prepared
 from ebbtide.reference import evaluate
@@ -82,20 +80,10 @@ def judged(plan: Relation, history: History, shards: int, collects: bool) -> tup
             emitted = runner.emitted(manifest)
             assert all(change.valid_from <= now for change in emitted)
             output = consolidate((*output, *emitted))
-            if has_begun(plan):
-                assert not grows_after(output, now)
+            assert not grows_after(output, now)
             expected = evaluate(plan, oracle.accepted, now)
             assert_snapshot_equal(output, until(expected, now), now)
     return output
-
-
-def grows_after(output: Sequence[Change], now: Instant) -> bool:
-    """Whether some row is there more often at an instant after ``now`` than right before it."""
-    gains: Counter[tuple[object, Instant]] = Counter()
-    for change in output:
-        gains[row_key(change.row), change.valid_from] += change.diff
-        gains[row_key(change.row), change.valid_to] -= change.diff
-    return any(gain > 0 and at > now for (_, at), gain in gains.items())
 
 
 @settings(max_examples=_CASES, deadline=None)
@@ -136,7 +124,7 @@ def test_neither_cuts_nor_shards_nor_collection_change_the_output(
         event(error.code)
 
 
-def test_equal_rows_that_end_one_after_the_other_have_all_begun() -> None:
+def test_equal_rows_that_end_one_after_the_other() -> None:
     sides = [
         Map(window, (Named("c0", window.ref("auction")),))
         for window in (Window(PROMISED[0], spec, "at") for spec in (Range(2), Fixed(1)))
