@@ -1,4 +1,4 @@
-"""A value that failed in a subquery, an aggregate of the user's or beside NOW() stopped the query."""
+"""A value that failed in a subquery, an own aggregate or beside NOW() stopped the query."""
 
 from __future__ import annotations
 
