@@ -93,7 +93,7 @@ class Lowered:
     nodes: Mapping[str, Node] = field(default_factory=dict)
     """What is proved of the node that each operator stands for; admissions stand for none."""
     replays: Replays = field(default_factory=Replays)
-    """The sources of which rows are replayed that operators have let go of."""
+    """The sources of which rows are replayed that operators have forgotten."""
     slices: Mapping[int, Slice] = field(default_factory=dict)
     """What minimal replays of outputs read, of those that can be replayed this way."""
 

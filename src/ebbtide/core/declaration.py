@@ -29,7 +29,7 @@ class Late(Enum):
 
 
 class Way(Enum):
-    """How rows that operators have let go of are replayed.
+    """How rows that operators have forgotten are replayed.
 
     ``ALL`` runs all again that came since a version before them; ``MINIMAL`` what has a part in the
     answers that they change; and ``DIRECT`` nothing, where a row changes an answer by itself.

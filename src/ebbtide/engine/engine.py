@@ -62,7 +62,7 @@ class Engine:
     With ``spark`` it uses that session; without one it starts Spark in this process when
     something runs; with ``transport="local"`` it needs no Spark and no Java, and takes rows that
     are fed by hand.  ``shards`` is the number of parts that state is cut into; if it is
-    not told, that is 2 for a new program, and else what it is.  ``clock`` is asked once a step by
+    not given, that is 2 for a new program, and else what it is.  ``clock`` is asked once a step by
     queries whose sources follow one.  ``log`` is a file for what a Spark that it starts has to say.
     ``paths`` are the directories that SQL may read and sinks may write, as far as
     ``EBBTIDE_ALLOWED_PATHS`` allows them.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbtide.compile.lowering import Lowered
 
 DEFAULT = "ebbtide"
-"""Where an engine keeps what it stores, unless it is told."""
+"""Where an engine keeps what it stores, unless it is given another place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,12 @@ class StatementParser(OutputParser):
         whole = self.span(self._curr, self._tokens[-1])
         if name in refusals.LEFT_OUT_STATEMENTS:
             self.refuse(refusals.STATEMENT_LEFT_OUT, whole, name=name)
+        if name in refusals.RUNS:
+            self.refuse(refusals.STATEMENT_OF_RUNS, whole, name=name)
+        first = self._curr
+        if self.take("EXECUTE", "STATEMENT", "SET"):
+            self.take("BEGIN")
+            self.refuse(refusals.STATEMENT_SET, self.span(first, self._prev))
         self._advance()
         self.take("TO")
         known = refusals.INSTEAD_OF_STATEMENTS.get(name)
