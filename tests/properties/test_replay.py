@@ -1,4 +1,4 @@
-"""The law for rows that operators have let go of: they are replayed, or they do not count.
+"""The law for rows that operators have forgotten: they are replayed, or they do not count.
 
 Random plans over archived sources, late rows, deletes and replacements far behind the horizon of
 the operators, several at once; after every step the output is the reference's on all that the

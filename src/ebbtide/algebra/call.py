@@ -12,7 +12,7 @@ from ebbtide.core.types import Type
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A column of an order; NULLs come first ascending and last descending, unless told."""
+    """A column of an order; NULLs come first ascending and last descending, unless stated."""
 
     expression: Expression
     descending: bool = False

@@ -73,7 +73,7 @@ def origin(relation: Relation) -> Origin:
 
 
 def default_time(relation: Relation) -> str | None:
-    """The attribute that a window on the relation stands on unless told."""
+    """The attribute that a window on the relation stands on unless another is named."""
     times = origin(relation).times
     return relation.schema[times[0]].name if times else None
 

@@ -31,7 +31,7 @@ class Waiting:
 
     @property
     def hint(self) -> str:
-        """What lets them go."""
+        """What frees them."""
         kind = "TABLE" if isinstance(self.source, TableDeclaration) else "STREAM"
         return f"declare IDLE AFTER 5 MINUTES in CREATE {kind} {self.source.name}"
 
@@ -64,7 +64,7 @@ def _sources(relation: Relation) -> Iterator[Declaration]:
 
 
 def _awaited(rule: Rule) -> Iterator[Bound]:
-    """Whose progress has to come before a row is let go."""
+    """Whose progress has to come before a row is dropped."""
     if isinstance(rule, ByTime):
         for case in rule.keep.cases:
             for part in case:

@@ -4,7 +4,7 @@ Law: what is asked of a store decides, and classes and negatives say what can be
 section 2.2, and 2, section 5.1):
 
 - *key*: what a change touches agrees with it in these columns; without a key it may be any row;
-- *to*: what has ended is let go, or is seen ending; not asked where rows never end.  Rows of the
+- *to*: what has ended is dropped, or is seen ending; not asked where rows never end.  Rows of the
   weakest class end in the order in which they begin, but may come in any, so they need it too;
 - *from*: what begins where ``now`` gets to, or beside a change in the past that ends before it;
 - *row*: a negative change takes back an equal row; not asked where none can come.

@@ -42,7 +42,7 @@ class ByTime:
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether nothing is ever let go."""
+        """Whether nothing is ever dropped."""
         return self.keep.is_unbounded
 
     @property
@@ -90,7 +90,7 @@ class LastRows:
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether nothing is ever let go."""
+        """Whether nothing is ever dropped."""
         return self.horizon == NEVER
 
     def kept(self, changes: Iterable[Change], frontiers: Frontiers) -> Changes:
@@ -132,7 +132,7 @@ class OpenSessions:
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether nothing is ever let go."""
+        """Whether nothing is ever dropped."""
         return self.horizon == NEVER
 
     def kept(self, changes: Iterable[Change], frontiers: Frontiers) -> Changes:

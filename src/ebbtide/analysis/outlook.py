@@ -2,7 +2,7 @@
 much it keeps.
 
 Law: nothing is proved here.  Every sentence follows from the verdict and from the stores, with the
-promises of the sources in the place of their progress.  How long rows are kept is told for sources
+promises of the sources in the place of their progress.  How long rows are kept is shown for sources
 whose newest rows are of the same time; how many they are, for rows that come at a steady rate.
 Numbers of rows and bytes are estimates, and upper ones where conditions leave rows out.
 """

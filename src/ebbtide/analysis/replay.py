@@ -1,4 +1,4 @@
-"""Whether rows that operators have let go of can be replayed.
+"""Whether rows that operators have forgotten can be replayed.
 
 Law (the rule of replay): a row below the horizon of the operators counts iff every input that it
 can meet is archived, or static and so kept whole.  What runs and what EXPLAIN says is this one
@@ -24,7 +24,7 @@ def reaches_back(declaration: Declaration) -> bool:
 
 
 def approximates(declaration: Declaration) -> bool:
-    """Whether rows that operators have let go of come into approximations."""
+    """Whether rows that operators have forgotten come into approximations."""
     if not isinstance(declaration, StreamDeclaration):
         return False
     return declaration.approximate_us > declaration.kept_us

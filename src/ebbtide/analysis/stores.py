@@ -90,7 +90,7 @@ def stores_of(
 
 
 def waits_for_ever(store: Store) -> bool:
-    """Whether a row waits for what promises no progress, so that it is never let go."""
+    """Whether a row waits for what promises no progress, so that it is never dropped."""
     match store.rule:
         case LastRows() | OpenSessions():
             return store.rule.is_unbounded

@@ -1,8 +1,8 @@
 """Which structure holds the rows of a store: the class of its edge picks it.
 
 Law: on edges of the weakest class rows leave in the order in which they begin, on weak ones at ends
-that are known when they come; on others a row may be taken back, or never leaves.  Where expiry is
-told by negative rows, or late, ends are not known either.  What an operator passes on without
+that are known when they come; on others a row may be taken back, or never leaves.  Where expiry
+comes as negative rows, or late, ends are not known either.  What an operator passes on without
 holding it needs no structure.
 """
 

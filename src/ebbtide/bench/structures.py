@@ -1,8 +1,8 @@
 """What the structures of stored rows save, against the most general one.
 
 A store holds a window of many rows of few keys, and steps of a few rows follow: each asks what has
-begun and ended since, and when each key ends next, as an aggregate does, adds its rows, and lets go
-of what is over.  The rows are of a class, and lie as it picks, and then by key.  All that is found
+begun and ended since, and when each key ends next, as an aggregate does, adds its rows, and drops
+what is over.  The rows are of a class, and lie as it picks, and then by key.  All that is found
 is compared with a plain computation.
 
 Measured are the processor's time to find the answers of a step, and the memory that opened segments

@@ -128,7 +128,7 @@ def _csv(columns: Sequence[ShownColumn], rows: Iterable[Row], its_zone: tzinfo) 
 
 
 def _quoted(text: str) -> str:
-    """A cell of a CSV file; an empty text is told from one that is not there."""
+    """A cell of a CSV file; an empty text differs from one that is not there."""
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if not text or _SPECIAL & {*text} else text
 
 

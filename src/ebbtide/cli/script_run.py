@@ -83,7 +83,7 @@ class ScriptRun:
 
     def run(self) -> int:
         """Runs until the end that was asked for, and gives the exit code."""
-        # What Python's side of Spark logs of an error is told by the error.
+        # Python's side of Spark logs what the error says anyway.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         self._check_start()
         with display() as shown:

@@ -30,7 +30,7 @@ class Script:
 
     @contextmanager
     def placed(self) -> Iterator[None]:
-        """Errors inside are told with their place in the file."""
+        """Errors inside name their place in the file."""
         try:
             yield
         except EbbtideError as error:

@@ -31,6 +31,7 @@ from ebbtide.compile.physical import (
 from ebbtide.compile.pipe import source_pipe
 from ebbtide.compile.replaying import Replays
 from ebbtide.compile.store_rules import archive_rule
+from ebbtide.core.admission import UNUSED_COLUMNS
 from ebbtide.core.declaration import Declaration, StreamDeclaration, TableDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import STRING, NullType
@@ -141,7 +142,7 @@ class Draft:
             defers = isinstance(declaration, StreamDeclaration) and declaration.defers
             held = self._waiting(source, declaration.key) if defers else None
             self.admissions[source] = len(self.operators)
-            texts = tuple(Column(f"text{i}", STRING) for i in range(3))
+            texts = tuple(Column(f"text{i}", STRING) for i in range(len(UNUSED_COLUMNS)))
             self.operators.append(
                 Operator(
                     f"admission.{declaration.name}",

@@ -73,7 +73,7 @@ from ebbtide.compile.stages import Stages, arrange
 from ebbtide.compile.store_rules import carried_of, input_rules, store_rule
 from ebbtide.core.declaration import Declaration, arrivals_of
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
-from ebbtide.core.output_name import errors_name, view_of
+from ebbtide.core.output_name import errors_name, lineage_name, view_of
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import NullType
 from ebbtide.errors import UnsupportedError
@@ -93,7 +93,7 @@ class Lowered:
     nodes: Mapping[str, Node] = field(default_factory=dict)
     """What is proved of the node that each operator stands for; admissions stand for none."""
     replays: Replays = field(default_factory=Replays)
-    """The sources of which rows are replayed that operators have let go of."""
+    """The sources of which rows are replayed that operators have forgotten."""
     slices: Mapping[int, Slice] = field(default_factory=dict)
     """What minimal replays of outputs read, of those that can be replayed this way."""
 
@@ -183,6 +183,9 @@ class _Lowering:
         self.draft.outputs.append(
             Output(view, schema, given, passing.kernel, passing.waits, marked)
         )
+
+    def errors(self, view: str, analysis: Analysis) -> None:
+        """The edges of what the view that was lowered last leaves out."""
         for number, watched in enumerate(analysis.watched):
             self.view = f"{errors_name(view)}.{number}"
             self.flows(watched, frozenset())
@@ -443,6 +446,10 @@ def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
     lowering = _Lowering(draft, general=general)
     for name, analysis in views.items():
         lowering.output(name, analysis)
+        lowering.errors(name, analysis)
+        if analysis.lineage is not None:
+            # It leaves out what the view leaves out, so that is said once.
+            lowering.output(lineage_name(name), analysis.lineage)
     cyclic = {n for cycle in draft.cycles for n in (cycle.recursion, *cycle.members)}
     expiries = [views[view_of(output.name)].expiry for output in draft.outputs]
     replays = replays_of(draft.edges, expiries, cyclic, tuple(draft.declarations))

@@ -48,7 +48,7 @@ Producer: TypeAlias = FromSource | FromOperator
 
 class SourceRows(Enum):
     """Which rows of a source take a way: those that its operators can meet, those that they have
-    let go of, or both."""
+    forgotten, or both."""
 
     FRESH = "fresh"
     OLD = "old"

@@ -1,6 +1,6 @@
 """Which sources a program can replay, and what a replay of them runs.
 
-Law: a row that operators have let go of is replayed only if every input that it can meet is there
+Law: a row that operators have forgotten is replayed only if every input that it can meet is there
 again: each view that reads its source reads archived streams and static tables alone.  A view runs
 again whole, with all operators that its rows come through; others are not touched.
 

@@ -12,7 +12,7 @@ count either (paper 3, section 3: the minimal replay sequence, by key and time).
            |----|               |-----|     not touched
     answer             |~~~~~~~|            derived again
 
-Where a row's part in the answer has no such bound, the reason is told, and all is replayed.
+Where a row's part in the answer has no such bound, all is replayed, and EXPLAIN says why.
 """
 
 from __future__ import annotations

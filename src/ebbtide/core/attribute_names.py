@@ -28,5 +28,5 @@ class SpeltAsInPython:
                     name=name,
                     obj=self,
                 )
-            # Python comes here if a property failed, too: its own error is told.
+            # Python comes here if a property failed, too: its own error is raised.
             return object.__getattribute__(self, name)

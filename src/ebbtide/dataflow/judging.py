@@ -114,7 +114,7 @@ class _Judging:
         yield Reason.LATE, late
 
     def old(self) -> Any:
-        """The rows that operators have let go of."""
+        """The rows that operators have forgotten."""
         lines = [line for line in self.frontier.progressing if line.horizon < line.forgotten]
         if not lines:
             return None

@@ -234,7 +234,7 @@ class MinimalReplay:
 
     @cached_property
     def _revised(self) -> dict[int, Any]:
-        """The changes of rows that operators have let go of."""
+        """The changes of rows that operators have forgotten."""
         found = {}
         for source in sorted(self.sources & self._archives.keys()):
             gone = self.flow.gone(source, self.moment)

@@ -2,7 +2,7 @@
 
 Law: after a replay, output and state are as if the rows that came too late had come in time.  For
 the version that it begins from knew them to be possible: they are later than all that its operators
-had let go of, so by the law of a step it does not matter when they come.  What has come since is in
+had forgotten, so by the law of a step it does not matter when they come.  What has come since is in
 the archives, each row with its step.  What is emitted is the difference between what the views say
 now and what they have said since that version; it is net, and takes the place of what the step
 would have emitted without them.

@@ -3,7 +3,7 @@
 Law: every stored row goes to the shard to which its key would take it if it came now, so a program
 goes on as if it had been cut like this from its first step on.  By which columns of a store rows
 find their shard follows from the plan; before a row is moved it is seen to be where they say, so
-that a mistake in this is told and moves nothing.
+that a mistake in this is an error and moves nothing.
 
 What waits at the end of a view has no key of its own: it stays in the shard of the operator that
 made it.  If the view shows the columns by which that operator is sharded, they tell.  If not, rows

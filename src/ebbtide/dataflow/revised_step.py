@@ -1,4 +1,4 @@
-"""What a step does with rows that its operators have let go of: which way each answer is corrected.
+"""What a step does with rows that its operators have forgotten: which way each answer is corrected.
 
 Law: all ways give the same answers and the same state.  An answer is replayed minimally if it is
 proved what a row has a part in (``compile.slices``), and if its state, the archive and what was

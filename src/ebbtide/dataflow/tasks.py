@@ -121,7 +121,7 @@ class RunningTask:
             changes, unused = split(changes)
             self.unused.append(_said(unused))
             if gone is not None:
-                # What operators have let go of is for the archive; they meet it in a replay.
+                # What operators have forgotten is for the archive; they meet it in a replay.
                 self.admitted[operation.number] = changes
                 changes = where(changes, ~gone.mask(changes))
         if isinstance(operation.job.kernel, WaitingRows) and changes.num_rows:

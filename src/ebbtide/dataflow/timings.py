@@ -1,4 +1,4 @@
-"""How long kernels took, told by the tasks that ran them.
+"""How long kernels took, as reported by the tasks that ran them.
 
 Law: a duration never travels through an exchange, for it differs from one try of a task to the
 next; a task leaves it in a file of its operator and shard, where the next step's overwrites it.
@@ -33,7 +33,7 @@ class Timings:
             replace(path, sealed(told), sync=False)
 
     def read(self) -> Mapping[str, tuple[float, ...]]:
-        """The seconds of each operator, a number for each shard that told."""
+        """The seconds of each operator, a number for each shard that reported."""
         directory = f"{self.root}/timings"
         found: dict[str, list[float]] = defaultdict(list)
         for name in regular_files(directory):

@@ -83,7 +83,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def way_of(word: str) -> Way:
-    """How rows that operators have let go of are replayed."""
+    """How rows that operators have forgotten are replayed."""
     try:
         return Way[word.upper()]
     except KeyError:

@@ -1,4 +1,4 @@
-"""What an engine was told: its sources and views, the DataFrames behind them, and its queries.
+"""What an engine knows: its sources and views, the DataFrames behind them, and its queries.
 
 Law: every name is found here, and nothing here runs; a JVM is not needed.
 """

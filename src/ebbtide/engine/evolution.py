@@ -7,7 +7,7 @@ is proved, before anything is written, where its state comes from:
 - *begun*: no row that it could read has come so far, for its conditions ask for later times;
 - *rebuilt*, by taking all that was fed again, step by step, which must lead to the same frontiers.
 
-Where none of them can be proved, nothing happens and the reason is told.  Frontiers and horizons
+Where none of them can be proved, nothing happens and an error says why.  Frontiers and horizons
 never fall: a larger RETAIN counts from the horizon at the change.  An evolution is a step of its
 own, in which views that have another answer now say the difference; its manifest is the commit
 point.

@@ -31,6 +31,6 @@ def measured_rates(root: str) -> dict[str, float]:
                     oldest[name] = min(oldest.get(name, INF), came.oldest)
                     newest[name] = max(newest.get(name, NEG_INF), record.now)
     except EbbtideError:
-        return {}  # an explanation needs no rates; whoever runs or verifies is told of damage
+        return {}  # an explanation needs no rates; running or verifying reports damage
     spans = {name: newest[name] - oldest[name] for name in oldest if is_finite(newest[name])}
     return {name: rows[name] * SECOND / span for name, span in spans.items() if span > 0}

@@ -3,7 +3,7 @@
 Law: what was fed is taken in the steps in which it was taken first, so that the same rows are
 accepted; that is proved by how many rows each step accepts of each source, and how many of them
 late, and by the frontiers to which they lead.  Where something is not there any
-more, or was not fed by hand, nothing is taken and the reason is told.
+more, or was not fed by hand, nothing is taken and an error says why.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class _Replay:
     ) -> Manifest | None:
         """The version after all steps; None if some step accepts other rows than it did.
 
-        After each step ``done`` is told where it was made.
+        After each step ``done`` is called with the place where it was made.
         """
         host, flow = LocalHost(), Dataflow(self.lowered, shards)
         keeps = all(record.kept for record in self.records)

@@ -3,7 +3,7 @@
 Law: after a rollback to a step, state, frontiers and answers are those after that step, and the
 input since then is read again; or, if it is to stay unused, what was fed by hand since then is
 among the unused rows.  A rollback is a step itself: its output takes back all that was said since,
-so the changes still sum up to the answer, and sinks are told.  This is the one way in which a
+so the changes still sum up to the answer, and sinks see it.  This is the one way in which a
 frontier falls.
 
 The manifest of that step is the commit point: until it is there, nothing has happened.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 SHARDS = 2
-"""In so many shards the state of a program is cut, unless it is told."""
+"""The number of shards of a new program, unless the user gives one."""
 
 
 @dataclass(frozen=True, slots=True)

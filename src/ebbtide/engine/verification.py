@@ -143,7 +143,7 @@ def _archived(root: str, records: list[StepRecord]) -> list[str]:
     try:
         history = History.read(root)
     except EbbtideError:
-        return []  # that it cannot be is told of the journal
+        return []  # the part about the journal says that it cannot be read
     files = list(history.files())
     for record in records:
         if record.version > history.upto:

@@ -3,7 +3,7 @@
 Law: the answer is the difference between what a view would say if these rows came in the next step
 and what it says now, by the step itself: judged, admitted and replayed like any other.  Nothing of
 the program is touched: its files are linked into a directory of their own, where the step is taken
-in this process, and which goes with the answer.  A row that would not count is told, with its
+in this process, and which goes with the answer.  A row that would not count is reported, with its
 reason.
 """
 

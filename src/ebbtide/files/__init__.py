@@ -9,7 +9,7 @@ not from some place on, is one such text, which names it.
 
 | module | holds |
 |---|---|
-| ``how_to_read`` | which reader reads files, and what it is told |
+| ``how_to_read`` | which reader reads files, and with which options |
 | ``reader`` | what a reader is, and what becomes of files that cannot be read |
 | ``options`` | the options about files of any format |
 | ``lines`` | text as blocks of whole lines |

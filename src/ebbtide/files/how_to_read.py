@@ -1,4 +1,4 @@
-"""Which reader reads the files of a source, and what it is told."""
+"""Which reader reads the files of a source, and with which options."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class FileReader(ABC):
         """The rows of a file, batch by batch: the declared columns and ``MALFORMED``.
 
         ``content`` is what is in the file, where it cannot be opened at its place.  A file that
-        somebody is still writing is told, for it is read once.
+        somebody is still writing is an error, for it is read once.
         """
         count = 0
         try:

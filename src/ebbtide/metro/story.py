@@ -1,4 +1,4 @@
-"""The hour in the station on an engine, and what is told of it: ``ebbtide demo metro``.
+"""The hour in the station on an engine, and the report of it: ``ebbtide demo metro``.
 
 The rules run as one program in this process, without Java, in steps of two minutes of a clock
 that the story moves; so what it tells is the same on every run.

@@ -1,7 +1,7 @@
 """Taking the output of steps to sinks, and noting how far that came.
 
 Law: a step is noted, and with it how far each encoding has come, when all sinks have it; until then
-it is told again, in the same words.
+they get it again, with the same rows.
 """
 
 from __future__ import annotations

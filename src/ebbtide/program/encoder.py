@@ -1,8 +1,8 @@
 """The output of a view in an encoding, step by step.
 
-Law: what is told in a step depends on the changes of that step, on ``now`` before and after it, and
-on what was told before; so a step that comes again is told again in the same words.  Rows that end
-are told when ``now`` passes their end, whether or not the step has changes.
+Law: what a step sends depends on the changes of that step, on ``now`` before and after it, and
+on what was sent before; so a step that comes again sends the same rows again.  Rows that end
+are sent when ``now`` passes their end, whether or not the step has changes.
 
 Who begins to take an encoding later than at the first step gets the snapshot of that step first.
 """
@@ -102,7 +102,7 @@ class Progressed:
 class EncoderInput:
     """What an encoder is given in a step: its changes, and ``now`` before and after it.
 
-    ``floor`` is the instant at which all is told that was said of the time before it; ``first`` if
+    ``floor`` is the instant at which all that was said of the time before it is sent; ``first`` if
     the changes are the snapshot with which it begins.
     """
 
@@ -151,7 +151,7 @@ class Encoder:
         if encoding.has_intervals:
             return self._intervals(number, emitted, now), Progressed(now)
         so_far = known or Progressed()
-        # After a rollback ``now`` is an earlier one; what was told of the time since has passed.
+        # After a rollback ``now`` is an earlier one; what was sent of the time since has passed.
         given = self._input(number, emitted, max(now, so_far.now), known)
         rows, commits = self._rows(given, so_far)
         files = self.told.after(so_far.files, given.emitted, given.now, number)

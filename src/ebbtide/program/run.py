@@ -1,4 +1,4 @@
-"""A started program: by hand, a step when it is told to; or on streams, as Structured Streaming.
+"""A started program: by hand, a step when it is asked to; or on streams, as Structured Streaming.
 
 Law: both ways run the same step.  The version of the state is the number of the batch.
 """
@@ -159,7 +159,7 @@ class Run(SpeltAsInPython):
 
     @property
     def fed_by_hand(self) -> bool:
-        """Whether steps come when they are told to."""
+        """Whether steps come only when they are asked for."""
         return True
 
     @property
@@ -208,7 +208,7 @@ class Run(SpeltAsInPython):
         return not self.active
 
     def process_all_available(self) -> None:
-        """Waits until all that is there has been taken in; a step that fails is told here."""
+        """Waits until all that is there has been taken in; a step that fails raises here."""
 
     def revise(self) -> None:
         """Asks for a replay of what waits: the next step does it."""

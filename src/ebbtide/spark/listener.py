@@ -1,10 +1,10 @@
-"""What a query's steps did, told to Spark's streaming listeners.
+"""What a query's steps did, reported to Spark's streaming listeners.
 
 Law: for every committed step a listener gets one progress event whose ``observedMetrics`` have an
 entry for the step, one for each operator and one for each source.  It comes beside the event that
 Spark itself makes of the batch, under the same ids, and has no sources, so that rows are not
 counted twice.  A query that is fed by hand is no query of Structured Streaming; its start and its
-end are told here, too.
+end are reported here, too.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Law: ``widened(narrowed(rows))`` is ``rows``, value for value, with the same sch
 Most of what travels between stages are numbers of 64 bits that differ little: times of one batch,
 keys, a ``diff`` that is 1 in every row, an end that is as far from its beginning as all others.
 Of a column that holds one number, only that number travels; of others the distance from the least
-one, if it fits into fewer bytes.  What was left out is told in the schema of what is sent.
+one, if it fits into fewer bytes.  The schema of what is sent says what was left out.
 """
 
 from __future__ import annotations

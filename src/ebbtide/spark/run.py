@@ -120,7 +120,7 @@ class SparkRun(Run):
 
     @property
     def fed_by_hand(self) -> bool:
-        """Whether steps come when they are told to."""
+        """Whether steps come only when they are asked for."""
         return self.streaming is None
 
     def stop(self) -> None:
@@ -144,7 +144,7 @@ class SparkRun(Run):
         return ended is None or bool(ended)
 
     def process_all_available(self) -> None:
-        """Waits until all that is there has been taken in; a step that fails is told here."""
+        """Waits until all that is there has been taken in; a step that fails raises here."""
         if self.streaming is not None:
             with self._told():
                 if self.program.beats:

@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ebbtide.core.declaration import Late, Way
 from ebbtide.core.time import INF
+from ebbtide.errors import ParseError, Span
 from ebbtide.sql import refusals
 from ebbtide.sql.answer_options import AnswerOptionsParser
 from ebbtide.sql.literals import double_quoted
@@ -107,8 +108,11 @@ class DeclarationParser(AnswerOptionsParser):
 
     def _column(self, parts: dict[str, Any]) -> ColumnDefinition:
         first = self._curr
-        name = self.name("a column")
-        written = self.type_name(f'the type of "{name}"', schema=True)
+        try:
+            name = self.name("a column")
+            written = self.type_name(f'the type of "{name}"', schema=True)
+        except ParseError as error:
+            raise self._clause_among_columns(first) or error from None
         type_ = data_type(written, self.sql, declared=True)
         nullable, comment, arrival = True, None, False
         while True:
@@ -129,6 +133,25 @@ class DeclarationParser(AnswerOptionsParser):
         self.foreign_column()
         span = self.span(first, self._prev)
         return ColumnDefinition(name, type_, nullable, comment, span, arrival)
+
+    def _clause_among_columns(self, first: Token) -> ParseError | None:
+        """The error that a clause stands between the parentheses; None if it is another one."""
+        words = [words.split()[0] for words in self.clause_words()]
+        if first.token_type is TokenType.IDENTIFIER or first.text.upper() not in words:
+            return None
+        element = self.element_from(first)
+        while self._curr and self._curr.token_type is not TokenType.R_PAREN:
+            self.pass_token()
+        if not self._curr:
+            return None
+        clause = element.text.strip(", \n")
+        rest = self.sql[element.end : self._curr.start].strip()
+        return self.fault(
+            "misplaced-clause",
+            f"{first.text.upper()} stands behind the columns, not among them",
+            Span(self.sql, element.start, self._curr.end + 1),
+            hint=f"write {rest}) {clause}",
+        )
 
     def _progress(self, first: Token) -> Progress:
         attribute = self.name("a column")

@@ -50,9 +50,9 @@ class ForeignReader(QueryParser):
                 self.refuse(refusals.NAMED_CONSTRAINT, self.span(first, name))
         for words, refusal in refusals.ELEMENTS.items():
             if self.at(*words.split()):
-                self.refuse(refusal, self._element_from(first))
+                self.refuse(refusal, self.element_from(first))
         if self._next.token_type is TokenType.ALIAS:
-            self.refuse(refusals.COMPUTED_COLUMN, self._element_from(first), name=first.text)
+            self.refuse(refusals.COMPUTED_COLUMN, self.element_from(first), name=first.text)
 
     def foreign_column(self) -> None:
         """Refuses a clause behind the type of a column."""
@@ -101,7 +101,7 @@ class ForeignReader(QueryParser):
     def _pass_clause(self) -> None:
         """Reads on to what may be the next clause: past parentheses, words and texts."""
         while self._curr and not self._at_clause():
-            self._pass_token()
+            self.pass_token()
 
     def _at_clause(self) -> bool:
         known = (*refusals.STORAGE, *refusals.DECLARATION_CLAUSES, *self.clause_words())
@@ -115,9 +115,9 @@ class ForeignReader(QueryParser):
         while self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
             if any(self.at(*words) for words in _COLUMN_WORDS):
                 return
-            self._pass_token()
+            self.pass_token()
 
-    def _pass_token(self) -> None:
+    def pass_token(self) -> None:
         """Reads a token, or all that stands in parentheses."""
         depth = 0
         while self._curr:
@@ -128,10 +128,10 @@ class ForeignReader(QueryParser):
             if depth <= 0:
                 return
 
-    def _element_from(self, first: Token) -> Span:
+    def element_from(self, first: Token) -> Span:
         """An element to its end, with the comma that would be left over without it."""
         while self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
-            self._pass_token()
+            self.pass_token()
         place = next(i for i, token in enumerate(self._tokens) if token is first)
         before = self._tokens[place - 1]
         if before.token_type is TokenType.COMMA:

@@ -80,9 +80,9 @@ AFTER_A_SOURCE = ("UNPIVOT", "TABLESAMPLE")
 GROUPINGS = {"ALL": _absent("GROUP BY ALL", "list what to group by")}
 JOINS = {"NATURAL": _absent("NATURAL JOIN", "name the columns with USING")}
 _STATEMENTS = """
-    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE EXECUTE FLUSH GRANT LIST LOAD
-    MERGE PAUSE PRINT REFRESH RESUME REVOKE ROLLBACK SET SUBSCRIBE TAIL TERMINATE TRUNCATE UNCACHE
-    UPDATE USE VACUUM
+    ALTER ANALYZE BEGIN CACHE CALL COMMIT COPY DELETE DESC DESCRIBE END EXECUTE FLUSH GRANT LIST
+    LOAD MERGE PAUSE PRINT REFRESH RESUME REVOKE ROLLBACK SET SUBSCRIBE TAIL TERMINATE TRUNCATE
+    UNCACHE UPDATE USE VACUUM
 """
 STATEMENTS = tuple(_STATEMENTS.split())
 
@@ -97,16 +97,26 @@ INSTEAD_OF_STATEMENTS = {
     "SUBSCRIBE": "SELECT * FROM {rest}",
     "TAIL": "SELECT * FROM {rest}",
 }
-_LEFT_OUT = "ANALYZE BEGIN CACHE COMMIT FLUSH REFRESH SET USE VACUUM"
+_LEFT_OUT = "ANALYZE BEGIN CACHE COMMIT END FLUSH REFRESH SET USE VACUUM"
 LEFT_OUT_STATEMENTS = tuple(_LEFT_OUT.split())
 STATEMENT_ADVISED = _absent("the statement {name}", "{advice}")
-_STOPPED = "a run is stopped where it was started, run.stop(), and goes on when it is started again"
+STATEMENT_OF_RUNS = _refusal(
+    "unsupported-syntax",
+    "the statement {name} is not in the language",
+    "leave it out",
+    "a run is stopped where it was started, run.stop(), and goes on when it is started again",
+)
+RUNS = ("PAUSE", "RESUME", "TERMINATE")
+STATEMENT_SET = _refusal(
+    "unsupported-syntax",
+    "the statement EXECUTE is not in the language",
+    "leave it out",
+    "each INSERT INTO is a statement of its own; all that a script starts runs as one program",
+)
 ADVICE_FOR_STATEMENTS = {
     "ALTER": "CREATE OR REPLACE declares a source again, while no run reads it",
     "DELETE": "a row is deleted by an operation: engine.feed(name, rows, op='delete')",
-    "EXECUTE": "each INSERT INTO is a statement of its own; queries start together as a program",
     "MERGE": "a table takes upserts by its key: engine.feed(name, rows)",
-    **dict.fromkeys(("PAUSE", "RESUME", "TERMINATE"), _STOPPED),
     "UPDATE": "a row is corrected by an operation: engine.feed(name, rows, op='replace')",
 }
 SHOWN_ELSEWHERE = _absent("SHOW {name}", "write SHOW {instead}")

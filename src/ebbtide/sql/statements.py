@@ -4,10 +4,8 @@ from typing import NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.core.codec.encoding import AS_EMITTED
-from ebbtide.core.expiry import BY_INTERVAL
 from ebbtide.sql import refusals
-from ebbtide.sql.output_options import OutputParser
+from ebbtide.sql.output_options import NOT_ASKED, OutputParser
 from ebbtide.sql.syntax import Drop, EntryKind, Explain, InsertInto, Query, Show, Statement
 
 __all__ = ["StatementParser"]
@@ -67,6 +65,12 @@ class StatementParser(OutputParser):
         whole = self.span(self._curr, self._tokens[-1])
         if name in refusals.LEFT_OUT_STATEMENTS:
             self.refuse(refusals.STATEMENT_LEFT_OUT, whole, name=name)
+        if name in refusals.RUNS:
+            self.refuse(refusals.STATEMENT_OF_RUNS, whole, name=name)
+        first = self._curr
+        if self.take("EXECUTE", "STATEMENT", "SET"):
+            self.take("BEGIN")
+            self.refuse(refusals.STATEMENT_SET, self.span(first, self._prev))
         self._advance()
         self.take("TO")
         known = refusals.INSTEAD_OF_STATEMENTS.get(name)
@@ -84,11 +88,12 @@ class StatementParser(OutputParser):
     def _query(self) -> Query:
         first = self._curr
         body = self.query()
-        answer, output, expiry = self.answer_options(), AS_EMITTED, BY_INTERVAL
+        answer, said = self.answer_options(), NOT_ASKED
         while self.at_output():
-            output, expiry = self.output(output, expiry)
+            said = self.output(said)
             answer = self.answer_options(answer)
-        return Query(body, answer, output, expiry, self.span(first, self._prev))
+        span = self.span(first, self._prev)
+        return Query(body, answer, said.output, said.expiry, said.lineage, span)
 
     def _kind(self, plural: bool) -> EntryKind:
         words = {f"{kind.value}S" if plural else kind.value: kind for kind in _DECLARED}

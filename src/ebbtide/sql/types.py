@@ -61,6 +61,9 @@ _SIZED = {
 _MOST_DIGITS = 6
 """How many digits of a second a TIMESTAMP has."""
 
+_SHORT = 2
+"""What has no more letters than this is like any type."""
+
 _WRITTEN = "BOOLEAN TINYINT SMALLINT INT BIGINT DOUBLE DECIMAL STRING BINARY DATE TIMESTAMP"
 _NAMES = _WRITTEN.split()
 
@@ -113,6 +116,7 @@ def unknown_type(span: Span) -> ParseError:
     """The error that there is no such type, with the one that comes nearest."""
     name = span.text.upper().partition("(")[0].partition("<")[0].strip()
     near = [_SYNONYMS[name]] if name in _SYNONYMS else get_close_matches(name, _NAMES, 1)
+    near = near if len(name) > _SHORT else []
     return ParseError(
         "unknown-type",
         f'"{span.text}" is not a type of the language',

@@ -2,7 +2,7 @@
 
 Law: an area is a value.  ``insert``, ``reorganize`` and ``compact`` give another one; what
 ``query`` shows is the sum of all inserted changes, as far as the rule that the area is ``under``
-keeps them: that a segment goes later than its rows are let go is seen nowhere.  The cost of each
+keeps them: that segments are dropped later than their rows is seen nowhere.  The cost of each
 method follows the rows that it adds or finds, not the rows that are there (paper 4, section 4.3.1,
 on the buckets of paper 3, section 4.1).
 

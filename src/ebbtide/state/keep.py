@@ -1,7 +1,7 @@
 """Which stored changes are kept: the rule of a store, with its values filled in.
 
 Law: a change is kept iff in some case each named time is later than its value.  A time that is NULL
-is later than any.  A rule only ever lets go of more: its values never fall.
+is later than any.  A rule only ever drops more: its values never fall.
 
 A segment goes whole when no case can hold within the bounds of its times, and stays as it is while
 some case holds at the lower ones.  Only where a value lies between the bounds are rows looked at.

@@ -1,7 +1,7 @@
 """Files that this process has opened: verified once, kept while they are used, within bounds.
 
 Local files are mapped and weigh nothing but what is prepared from them; others weigh what they
-hold.  The least recently used ones are let go.
+hold.  The least recently used ones are closed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OpenedFiles:
             return None if found is None else found[0]
 
     def put(self, key: Key, opened: Opened) -> None:
-        """Makes a file the last used one, and lets go of the first ones if it is too much."""
+        """Makes a file the last used one, and closes the first ones if there are too many."""
         with self.lock:
             self._drop(key)
             self.files[key] = opened, opened.weight

@@ -52,7 +52,7 @@ class Readings:
                 "damaged-clock",
                 f'"{final}" does not say what the clock was at step {version}',
                 detail=why,
-                hint="restore it; if the step has told nobody anything, remove it: it is read anew",
+                hint="restore it; if no sink has got the step, remove it: it is read anew",
             )
 
         known = read_sealed(final, damaged)

@@ -4,7 +4,7 @@ Law: what was fed is in the log before any step uses it, in the order in which i
 takes a part of the log, from where the step before it ended.
 
 Each addition ends with a line that proves it and all before it, and a file beside the log says how
-far it has come: rows that are changed, exchanged or cut off are told.  An addition counts from when
+far it has come: rows changed, exchanged or cut off are errors.  An addition counts from when
 that file has it, so what a crash has left of one does not.
 
 What no program needs any more is cut off at the beginning; positions stay what they were.  A first
@@ -369,7 +369,7 @@ def _said(declaration: Declaration, row: Fed) -> tuple[Fed, str]:
 
 
 def _decoded(declaration: TableDeclaration, told: dict[str, Any]) -> dict[str, Any]:
-    """A row of an encoding, without the number of the step that has told it."""
+    """A row of an encoding, without the number of the step that it came in."""
     told.pop("step", None)
     if not declaration.enveloped:
         return told

@@ -4,7 +4,7 @@ Law: an entry is what the step's manifest says, written once the step is committ
 crash left out is written when the next step starts.  So the entries together with the latest
 manifest are the whole history, but for steps that were dropped, which the index names.  An entry
 names the checksum of the one before it, and the manifest that of the last: an entry that is lost,
-changed or exchanged is told, and never passed over.
+changed or exchanged is an error, and never passed over.
 
 Entries of many steps are compacted into one file, whose name has its checksum (``history``).
 """

@@ -136,7 +136,7 @@ class Claim:
         """Removes what a step left that was not committed, and gives the names.
 
         Called before the first step.  Nothing is removed unless the history is whole, and only
-        regular files that a step would have made; whatever else is there is told and left alone.
+        regular files that a step would have made; whatever else is there is named and left alone.
         """
         self._refuse_links()
         release_abandoned(self.root)

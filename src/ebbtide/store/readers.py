@@ -52,7 +52,7 @@ from ebbtide.store.record import StepRecord
 T = TypeVar("T")
 
 _MOVED = ("missing-output", "not-kept")
-"""What is told of files and steps that are elsewhere, or gone, since they were named."""
+"""What errors say of files and steps that are elsewhere, or gone, since they were named."""
 
 OUTPUT = "output."
 """What the name of whatever emits the rows of a view begins with."""

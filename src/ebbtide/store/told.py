@@ -1,6 +1,6 @@
-"""What an encoding has told of the time after ``now``: changes that will move without a word.
+"""What an encoding has sent of the time after ``now``: changes that will move without a word.
 
-Law: after every step it holds the changes told so far that end after ``now``, as if those that have
+Law: after every step it holds the changes sent so far that end after ``now``, as if those that have
 begun had begun long ago; of changes that never end only where they are asked for, by key.  What is
 there belongs to one step, whose note names its files; others are removed.
 """

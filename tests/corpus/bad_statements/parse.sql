@@ -747,6 +747,30 @@ CREATE STREAM s ();
 -- span: )
 CREATE STREAM s (a);
 
+-- code: misplaced-clause
+-- span: , TIME at)
+-- hint: write ) TIME at
+CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP, TIME at);
+
+-- code: misplaced-clause
+-- span: , LIFETIME 1 DAY, PRIMARY KEY (id))
+-- hint: write , PRIMARY KEY (id)) LIFETIME 1 DAY
+CREATE TABLE t (id INT, at TIMESTAMP, LIFETIME 1 DAY, PRIMARY KEY (id)) TIME at;
+
+-- code: misplaced-clause
+-- span: IDLE AFTER 5 SECONDS, at TIMESTAMP)
+-- hint: write at TIMESTAMP) IDLE AFTER 5 SECONDS
+CREATE STREAM s (IDLE AFTER 5 SECONDS, at TIMESTAMP);
+
+-- code: misplaced-clause
+-- span: , FROM FILES 'in' FORMAT json)
+-- hint: write ) FROM FILES 'in' FORMAT json
+CREATE STREAM s (a INT, FROM FILES 'in' FORMAT json);
+
+-- code: unknown-type
+-- span: at
+CREATE TABLE t (price at);
+
 -- code: unknown-type
 -- span: INTT
 -- hint: write INT
@@ -1110,8 +1134,13 @@ SELECT auction, COUNT(*) AS n FROM bids WINDOW SESSION (1 MINUTE) GROUP BY aucti
 
 -- code: unsupported-syntax
 -- span: TERMINATE ALL
--- hint: a run is stopped where it was started, run.stop(), and goes on when it is started again
+-- hint: leave it out
 TERMINATE ALL;
+
+-- code: unsupported-syntax
+-- span: EXECUTE STATEMENT SET BEGIN
+-- hint: leave it out
+EXECUTE STATEMENT SET BEGIN SELECT * FROM bids [NOW];
 
 -- code: unsupported-syntax
 -- span: ALTER TABLE sellers ADD COLUMN age INT

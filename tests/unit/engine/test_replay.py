@@ -1,4 +1,4 @@
-"""Rows that operators have let go of: replayed from the archive, or unused with their reason."""
+"""Rows that operators have forgotten: replayed from the archive, or unused with their reason."""
 
 from __future__ import annotations
 

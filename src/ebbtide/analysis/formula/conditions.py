@@ -1,4 +1,4 @@
-"""Pass and keep conditions: when a row is complete, and when a stored row can be let go.
+"""Pass and keep conditions: when a row is complete, and when a stored row can be dropped.
 
 Law of passing: a row passes once it is complete, ``v <= progress(b)`` for an atom of each clause of
 its stream bound formula (paper 5, definitions 24 and 27).

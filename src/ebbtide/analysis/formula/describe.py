@@ -1,6 +1,6 @@
 """A conjunction of difference bounds, in as few readable facts as say it all.
 
-Law: the facts imply every bound between the given points.  Points at a fixed distance are told by
+Law: the facts imply every bound between the given points.  Points at a fixed distance are given by
 an equality with the first of them, opposite bounds as one range, and what follows from other facts
 is left out.
 """

@@ -4,15 +4,15 @@ Law: the snapshot at ``t`` is the sum of all that entered, less all that left, u
 ``t``; between two end points nothing moves.
 
 A step moves the snapshot from the ``now`` before it to the one after it.  What it says of the time
-before is told in one of two ways: with the instants that it is about, so that the sum is exact at
+before is sent in one of two ways: with the instants that it is about, so that the sum is exact at
 every instant (``floor`` is ``-inf``); or all at once at the old ``now`` (``floor``), so that time
 never falls, and the sum at an instant is what was said of it when ``now`` passed it.
 
     before              now
-      |   told earlier   |
+      |   sent earlier   |
     ──┼──────────┤       |      leaves here, though nothing new was said of it
       |      ├───┼───────┼──    enters here
-    ├─┼──────────┼──  late      enters at ``before``, or, told exactly, where it begins
+    ├─┼──────────┼──  late      enters at ``before``, or, sent exactly, where it begins
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def step_turns(
     floor: Instant,
     key: Key | None = None,
 ) -> Iterator[Turn]:
-    """The turns of a step: of what it emits, and of what was told earlier and moves only now.
+    """The turns of a step: of what it emits, and of what was sent earlier and moves only now.
 
     ``told`` are changes of earlier steps that begin or end after ``before``.
     """

@@ -10,8 +10,8 @@ so the order by (from, to) puts it before a positive one of its key that begins 
 
 A key occurs once in every snapshot, or a negative tuple would not say which one it ends.
 
-Of a step only what it alters is told: a row that ends as it was promised needs no tuple, one that
-ends otherwise gets a negative one, and what is corrected in the past is told from the ``now``
+Of a step only what it alters is sent: a row that ends as it was promised needs no tuple, one that
+ends otherwise gets a negative one, and what is corrected in the past is sent from the ``now``
 before the step on, so that time never falls.
 """
 
@@ -70,7 +70,7 @@ def encode(
 def of_step(
     told: Iterable[Change], emitted: Iterable[Change], before: Instant, now: Instant, key: Key
 ) -> tuple[KeyedTuple, ...]:
-    """What a step adds to what was told: ``told`` are the changes that end after ``before``, of
+    """What a step adds to what was sent: ``told`` are the changes that end after ``before``, of
     the keys that the step moves."""
     old = _by_key(restrict(told, Interval(before, INF)), key)
     new = _by_key(restrict((*told, *emitted), Interval(before, INF)), key)

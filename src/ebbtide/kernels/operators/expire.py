@@ -11,7 +11,7 @@ Forgets: what has expired.
                                                         -1                  |-- ...
 
 This is the operator EXPIRE of paper 2, section 4.2.1.  With ``told`` it does not go by ``now`` but
-by what it is told on a second input: that the rows that end at an instant have expired (a join
+by the messages on a second input: that the rows that end at an instant have expired (a join
 message, section 6.1), or all that end by it (a piggybacking flag, section 7).  Who tells nothing
 lets rows stay for ever.
 """
@@ -45,7 +45,7 @@ from ebbtide.state.layout import Layout
 from ebbtide.state.segment import ENDS
 
 MESSAGE = (pa.int64(), pa.bool_())
-"""What is told: an instant, and whether also all that ends before it has expired."""
+"""A message: an instant, and whether also all that ends before it has expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _turned(due: Batch, schema: Schema) -> Batch:
 
 
 def _told(messages: Batch, ends: Ints) -> Mask:
-    """Which ends somebody has told of."""
+    """The ends that messages are about."""
     at = ints(messages, messages.schema.names[0])
     flags = np.asarray(column(messages, 1).to_numpy(zero_copy_only=False), np.bool_)
     upto = at[flags].max(initial=NEG_INF)
@@ -124,5 +124,5 @@ def _told(messages: Batch, ends: Ints) -> Mask:
 
 
 def message_schema() -> Schema:
-    """The schema of what is told."""
+    """The schema of messages."""
     return batch_schema(list(MESSAGE))

@@ -1,7 +1,7 @@
 """Final: rows wait until on-time input can no longer change them.
 
 Law: after every step, what has left is the part of the input that has passed: of facts, all rows
-that the pass rule lets go; of a changing relation, every segment whose last instant is at or below
+that the pass rule passes; of a changing relation, every segment whose last instant is at or below
 the progress of the answer, whole.  A row leaves once.  What comes for a row that had passed before
 the step is a revision: only a late row can bring it, it leaves at once, and it is marked.
 State: the rows that have come and not passed, each segment by itself.
@@ -15,7 +15,7 @@ Forgets: what has left.
                      |-  -  -  -) -1            |           cut there: the segment ends with it
 
 Segments are maximal: those of a row that wait are netted with what comes for it.  So that they add
-up whatever a store has let go of, each waits with its two ends as columns of its row.
+up whatever a store has dropped, each waits with its two ends as columns of its row.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class Final:
     early: Held | None = None
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
-        """The row without what is hidden, ``is_final`` if that is told, and the mark."""
+        """The row without what is hidden, ``is_final`` if that is shown, and the mark."""
         types = row_types(inputs[0])
         marks = [pa.bool_()] * (1 if self.early is None else 2)
         return batch_schema([*types[: len(types) - self.hidden], *marks])
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
-        """What waits to be final, found by its row; then what waits to begin, if it is told."""
+        """What waits to be final, found by its row; then what waits to begin, if that is shown."""
         types = row_types(inputs[0])
         ends = [pa.int64()] * 2 if self.segments else []
         waiting = Layout("final", batch_schema([*types, *ends]), tuple(range(len(types))))
@@ -115,7 +115,7 @@ class AtOnce:
     told: bool = False
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
-        """The row, ``is_final`` if that is told, and the mark."""
+        """The row, ``is_final`` if that is shown, and the mark."""
         return Final(False, 0, self.held if self.told else None).output(inputs)
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:

@@ -35,7 +35,7 @@ def archive_layout(rows: Schema) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class InputArchive:
-    """Keeps what comes of a source, which is told by its number."""
+    """Keeps what comes of a source, which is known by its number."""
 
     source: int = field(default=0, compare=False)
     summary: Summarised | None = None

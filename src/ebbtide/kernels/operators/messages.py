@@ -1,14 +1,14 @@
 """Messages: what tells an Expire behind it which rows have expired.
 
-Law: every row that came, and ends after the ``now`` of its step, is told of once ``now`` has come
+Law: every row that came, and ends after the ``now`` of its step, has a message once ``now`` came
 to its end: by a message for that instant, or by a flag at it or later.
-State: what will have to be told, by when.
+State: the messages still to send, and when.
 Emits: a message for each row that has expired (equal ones travel as one), or, of the pairs of a
 join, for each row of a side that was the first of some pair to end (paper 2, section 6.1: its
-reference count is positive); a row with a reference count of 0 is told of by none.  With
+reference count is positive); a row with a reference count of 0 gets none.  With
 ``carried`` no message goes out for what ended by the last positive change of the step: that change
 carries the time, and one flag says so for all of them (section 7).
-Forgets: what it has told of.
+Forgets: what it has sent.
 
     pairs of a    |----------)            one message at the end of a, for both
                      |-------)
@@ -70,7 +70,7 @@ class Messages:
         return message_schema()
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
-        """What is to be told: the keys, and a hash of the row, or the side that ends first."""
+        """What a message will say: the keys, and a hash of the row, or the side that ends first."""
         given = inputs[0]
         types = [given.field(key).type for key in self.keys]
         types += [pa.int64()] if self.pairs is None else [pa.bool_(), *row_types(given)]
@@ -90,7 +90,7 @@ class Messages:
         return Result(_messages(told, flags), (area,))
 
     def _instants(self, due: Batch) -> Ints:
-        """When something expires that has to be told: once for rows that are equal."""
+        """When something expires that needs a message: once for rows that are equal."""
         counted = net(due)
         return np.sort(ints(where(counted, ints(counted, DIFF) > 0), TO))
 
@@ -126,7 +126,7 @@ def _last_positive(changes: Batch, times: Times) -> int:
 
 
 def _carried(told: Ints, upto: int) -> tuple[Ints, Ints]:
-    """What is left to be told, and the flag that stands for the rest."""
+    """The messages that are left, and the flag that stands for the rest."""
     purged = told <= upto
     flags = np.array([upto] if purged.any() else [], np.int64)
     return told[~purged], flags

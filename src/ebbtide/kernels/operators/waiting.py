@@ -1,6 +1,6 @@
 """Rows of a source that wait to be replayed.
 
-Law: a row that operators have let go of is held until its source is revised; then it goes on if
+Law: a row that operators have forgotten is held until its source is revised; then it goes on if
 the archive still reaches it, and else it is unused.  Until then it counts for nothing.
 State: the rows that wait, as they arrived.
 Emits: all of them in a step that revises the source, those that came in it among them.
