@@ -69,13 +69,15 @@ def subquery_of(node: OuterJoin) -> Aggregate | None:
 
     What it shows are its columns, as they are.
     """
-    match node.right:
-        case Alias(input=Map(input=Aggregate() as group) as shown, name=name):
-            read = [n.expression for n in shown.columns if isinstance(n.expression, Ref)]
-            plain = [c.identity for c in group.schema] == [ref.column.identity for ref in read]
-            return group if plain and _VALUE.fullmatch(name) else None
-        case _:
-            return None
+    known = node.right
+    if not (isinstance(known, Alias) and isinstance(known.input, Map)):
+        return None
+    group = known.input.input
+    if not (isinstance(group, Aggregate) and _VALUE.fullmatch(known.name)):
+        return None
+    read = [n.expression for n in known.input.columns if isinstance(n.expression, Ref)]
+    plain = [c.identity for c in group.schema] == [ref.column.identity for ref in read]
+    return group if plain else None
 
 
 def group_below(relation: Relation) -> Aggregate | None:
