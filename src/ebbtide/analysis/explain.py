@@ -143,8 +143,16 @@ def explained(
             "class": str(analysis.monotonicity.value),
             "held": held,
             "plan": _node(analysis.root, analysis.expiry),
+            **_lineage(analysis),
         }
     )
+
+
+def _lineage(analysis: Analysis) -> dict[str, list[str]]:
+    """The columns that are stored of the lineage of every row, if they are."""
+    if analysis.lineage is None:
+        return {}
+    return {"lineage": list(analysis.lineage.plan.schema.names[len(analysis.plan.schema) :])}
 
 
 def _outlook(found: Outlook, rates: Rates) -> dict[str, Any]:
@@ -301,6 +309,8 @@ def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
     yield _line("key", _key_text(document["key"]))
     if document["expiry"]["text"] != str(BY_INTERVAL):
         yield _line("expiry", document["expiry"]["text"])
+    if "lineage" in document:
+        yield _line("lineage", f"{', '.join(document['lineage'])} of every row")
 
 
 def _sum_lines(said: dict[str, Any]) -> Iterator[str]:

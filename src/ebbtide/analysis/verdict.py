@@ -74,6 +74,8 @@ class Analysis:
     """What runs beside the plan for what its guards leave out alone."""
     expiry: Expiry = BY_INTERVAL
     """How its operators learn that rows have expired."""
+    lineage: Analysis | None = None
+    """What is proved of the plan that stores the lineage of its rows, if that is asked for."""
 
     @property
     def beginning(self) -> Beginning:

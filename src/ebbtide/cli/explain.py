@@ -178,8 +178,12 @@ class _Reading:
         def place(node: Relation) -> Span | None:
             return query.written.span(written(query.plan, plan, runs.origin(node)))
 
-        rates = self._rates(name)
-        self.found[name] = explain_built(runs.plan, query.emit, rates, query.expiry)
+        rates, lineage = self._rates(name), None
+        if query.lineage:
+            from ebbtide.engine.lineage_archive import lineage_analysis
+
+            lineage = lineage_analysis(query)
+        self.found[name] = explain_built(runs.plan, query.emit, rates, query.expiry, lineage)
         if not only:
             allowed, watched = query.allow_unbounded, runs.watched
             analysis = check(runs.plan, query.emit, allowed, place, watched, query.expiry)

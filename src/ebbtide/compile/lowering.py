@@ -73,7 +73,7 @@ from ebbtide.compile.stages import Stages, arrange
 from ebbtide.compile.store_rules import carried_of, input_rules, store_rule
 from ebbtide.core.declaration import Declaration, arrivals_of
 from ebbtide.core.expiry import BY_INTERVAL, Expiry, Strategy
-from ebbtide.core.output_name import errors_name, view_of
+from ebbtide.core.output_name import errors_name, lineage_name, view_of
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import NullType
 from ebbtide.errors import UnsupportedError
@@ -183,6 +183,9 @@ class _Lowering:
         self.draft.outputs.append(
             Output(view, schema, given, passing.kernel, passing.waits, marked)
         )
+
+    def errors(self, view: str, analysis: Analysis) -> None:
+        """The edges of what the view that was lowered last leaves out."""
         for number, watched in enumerate(analysis.watched):
             self.view = f"{errors_name(view)}.{number}"
             self.flows(watched, frozenset())
@@ -407,6 +410,9 @@ class _Lowering:
             else edge
             for edge in self.draft.edges
         ]
+        self.guards = {
+            guard: _renumbered(flows, pending, number) for guard, flows in self.guards.items()
+        }
         self.draft.cycles.append(Cycle(relation.name, number, self._reached(number)))
         names = [declaration.name for declaration in self.draft.declarations]
         self.draft.lines |= {(names.index(b.stream), b.attribute) for b in node.solution.enters}
@@ -425,6 +431,12 @@ class _Lowering:
         return tuple(sorted(found - {recursion}))
 
 
+def _renumbered(flows: Sequence[Flow], before: int, after: int) -> list[Flow]:
+    """Flows with an operator known by its number in the place of what stood for it."""
+    known = FromOperator(before), FromOperator(after)
+    return [replace(f, producer=known[1]) if f.producer == known[0] else f for f in flows]
+
+
 def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
     """The physical plan of a program, by the names of its views.
 
@@ -434,6 +446,10 @@ def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:
     lowering = _Lowering(draft, general=general)
     for name, analysis in views.items():
         lowering.output(name, analysis)
+        lowering.errors(name, analysis)
+        if analysis.lineage is not None:
+            # It leaves out what the view leaves out, so that is said once.
+            lowering.output(lineage_name(name), analysis.lineage)
     cyclic = {n for cycle in draft.cycles for n in (cycle.recursion, *cycle.members)}
     expiries = [views[view_of(output.name)].expiry for output in draft.outputs]
     replays = replays_of(draft.edges, expiries, cyclic, tuple(draft.declarations))

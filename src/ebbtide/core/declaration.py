@@ -142,12 +142,8 @@ class StreamDeclaration:
             )
         if self.summary is not None:
             _check_summary(self.name, self.schema, self.summary, self.revise_us)
-        if self.replay is not None and self.archive_us is None:
-            raise QueryError(
-                "replay-needs-archive",
-                f'stream "{self.name}" has no archive from which it could be replayed',
-                hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
-            )
+        if self.replay is not None:
+            _check_replay(self.name, self.replay, self.archive_us, self.summary)
         if self.until is not None:
             _check_time(self.name, self.schema, self.until)
         if arrivals_of(self) and not self.append_only:
@@ -321,6 +317,24 @@ def _check(name: str, schema: Schema, key: tuple[str, ...], promises: tuple[Prom
                 f'the promise for "{promise.attribute}" of "{name}" lies in the future',
                 hint=f"write {promise.attribute} - INTERVAL 0 SECONDS or more",
             )
+
+
+def _check_replay(
+    name: str, way: Way, archive_us: Duration | None, summary: Summary | None
+) -> None:
+    if archive_us is None:
+        raise QueryError(
+            "replay-needs-archive",
+            f'stream "{name}" has no archive from which it could be replayed',
+            hint="declare ARCHIVE, and how far it is to reach: ARCHIVE 30 DAYS",
+        )
+    if summary is not None:
+        raise QueryError(
+            "replay-needs-archive",
+            f'stream "{name}" has no archive of all its rows from which it could be replayed',
+            detail="what comes of an approximate archive is a relation beside the answer",
+            hint=f"leave out REPLAY {way.value}, or SAMPLE and AS HISTOGRAM",
+        )
 
 
 def _check_summary(name: str, schema: Schema, summary: Summary, revise_us: Duration | None) -> None:

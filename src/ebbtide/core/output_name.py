@@ -1,4 +1,4 @@
-"""The names of what a program puts out: its views, and what each of them leaves out.
+"""The names of what a program puts out: its views, what each of them leaves out, and its lineage.
 
 Law: no view has such a name, for ``@`` cannot stand in one.
 """
@@ -15,8 +15,26 @@ def errors_name(view: str) -> str:
     return f"{view}@errors"
 
 
+def lineage_name(view: str) -> str:
+    """The name of what a view stores of the lineage of its rows.
+
+    >>> lineage_name("totals")
+    'totals@lineage'
+    """
+    return f"{view}@lineage"
+
+
+def is_errors(output: str) -> bool:
+    """Whether an output is what a view leaves out.
+
+    >>> is_errors("totals@errors"), is_errors("totals@lineage"), is_errors("totals")
+    (True, False, False)
+    """
+    return output == errors_name(view_of(output))
+
+
 def view_of(output: str) -> str:
-    """The view of an output, which is the view's own or what it leaves out.
+    """The view of an output, which is the view's own, what it leaves out or its lineage.
 
     >>> view_of("totals@errors"), view_of("totals")
     ('totals', 'totals')

@@ -7,6 +7,7 @@ that nothing of it has ever refused are not put to it here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.ranking import Over
@@ -29,9 +30,11 @@ def explain_built(
     emit: Emit = Emit.CHANGES,
     rates: Rates | None = None,
     expiry: Expiry = BY_INTERVAL,
+    lineage: Analysis | None = None,
 ) -> Explanation:
     """What is proved about a plan, and how its old rows are replayed."""
-    return explained_built(analyse(plan, emit, expiry=expiry), rates)
+    analysis = replace(analyse(plan, emit, expiry=expiry), lineage=lineage)
+    return explained_built(analysis, rates)
 
 
 def explained_built(
@@ -54,7 +57,7 @@ def explained_built(
 
 def check_built(name: str, analysis: Analysis) -> None:
     """Refuses a query that the compiler cannot make a physical plan of."""
-    if all(map(_is_plain, analysis.nodes())):
+    if analysis.lineage is None and all(map(_is_plain, analysis.nodes())):
         return
     from ebbtide.compile.lowering import lower
 

@@ -46,6 +46,7 @@ from ebbtide.store.program import root_of_program
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ebbtide.analysis import Explanation
     from ebbtide.engine.evolution import Evolution
     from ebbtide.engine.repairing import Repair
     from ebbtide.engine.rescaling import Rescaling
@@ -248,6 +249,7 @@ class Engine:
         expiry: str | None = None,
         join_message: bool = False,
         compression: bool = True,
+        lineage: bool = False,
     ) -> Query:
         """A query, as SQL or built from parts: parsed, bound and analysed; nothing runs.
 
@@ -255,7 +257,8 @@ class Engine:
         ``on_error`` is "fail": then the step fails.  ``expiry`` is how operators learn that rows
         have expired: "interval", "negative", "input" or "piggyback"; with ``join_message`` joins
         say it once for all their rows.  Without ``compression`` operators send on all that they say
-        in a step, and not only what is left of it.
+        in a step, and not only what is left of it.  With ``lineage`` the times of the inputs that
+        each row is made of are stored beside the answer, for ``lineage`` of the query.
 
         With ``replace`` a query of that name makes room: its run is stopped, and if it was another
         query, what it has stored is moved to ``replaced`` in the location when this one starts.
@@ -266,8 +269,8 @@ class Engine:
             typed("name", name, str, 'name="totals"')
         if on_error is not None:
             text = f"{text.rstrip().removesuffix(';')} ON ERROR {_on_error(on_error).value}"
-        if expiry is not None or join_message or not compression:
-            clause = _expiry(expiry, join_message, compression)
+        if expiry is not None or join_message or not compression or lineage:
+            clause = _options(expiry, join_message, compression, lineage)
             text = f"{text.rstrip().removesuffix(';')}{clause}"
         statements = parse(text, self.limits.statement)
         if len(statements) != 1:
@@ -493,10 +496,7 @@ class Engine:
                 case BoundQuery():
                     return self._query(statement.span.text, bound, None)
                 case BoundExplain():
-                    runs = prepared(bound.query.plan, bound.query.on_error)
-                    explanation = explain_built(
-                        runs.plan, bound.query.emit, expiry=bound.query.expiry
-                    )
+                    explanation = self._explained(bound.query)
                     if bound.json:
                         return explanation.json
                     return explanation.verbose if bound.verbose else explanation.text
@@ -506,6 +506,15 @@ class Engine:
                 case BoundInsert():
                     fed = not self.log_of(bound.target).is_empty
                     return self.definitions.insert(statement, bound, fed)
+
+    def _explained(self, query: BoundQuery) -> Explanation:
+        """What is proved of a query that need not run."""
+        runs, lineage = prepared(query.plan, query.on_error), None
+        if query.lineage:
+            from ebbtide.engine.lineage_archive import lineage_analysis
+
+            lineage = lineage_analysis(query)
+        return explain_built(runs.plan, query.emit, expiry=query.expiry, lineage=lineage)
 
     def _check_unread(self, later: Catalog) -> None:
         """Refuses to drop or replace a source while a run reads it."""
@@ -585,12 +594,13 @@ def _known_transport(name: str) -> str:
     return name
 
 
-def _expiry(word: str | None, join_message: bool, compression: bool) -> str:
-    """The clause that says how rows expire."""
+def _options(word: str | None, join_message: bool, compression: bool, lineage: bool) -> str:
+    """The clause that says how rows expire, and whether their lineage is kept."""
     named = typed("expiry", word or "interval", str, 'expiry="negative"')
     messages = typed("join_message", join_message, bool, "join_message=True")
     compressed = typed("compression", compression, bool, "compression=False")
-    return output_sql(AS_EMITTED, Expiry(strategy_of(named), messages, compressed))
+    kept = typed("lineage", lineage, bool, "lineage=True")
+    return output_sql(AS_EMITTED, Expiry(strategy_of(named), messages, compressed), kept)
 
 
 def _on_error(word: str) -> OnError:

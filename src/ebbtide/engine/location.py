@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ebbtide.algebra.quarantine import ERRORS
@@ -45,7 +45,12 @@ class StoredQuery:
     def analysis(self) -> Analysis:
         """What is proved of it as it runs."""
         runs = prepared(self.bound.plan, self.bound.on_error)
-        return analyse(runs.plan, self.bound.emit, runs.watched, self.bound.expiry)
+        found = analyse(runs.plan, self.bound.emit, runs.watched, self.bound.expiry)
+        if not self.bound.lineage:
+            return found
+        from ebbtide.engine.lineage_archive import lineage_analysis
+
+        return replace(found, lineage=lineage_analysis(self.bound))
 
     @property
     def view(self) -> View:
@@ -56,6 +61,13 @@ class StoredQuery:
     def left_out(self) -> View:
         """What it leaves out because expressions fail."""
         return View(self.root, errors_name(self.name), ERRORS)
+
+    @property
+    def lineage(self) -> View:
+        """What it has stored of the lineage of its rows."""
+        from ebbtide.engine.lineage_archive import lineage_view
+
+        return lineage_view(self.root, self.name, self.bound)
 
 
 @dataclass(frozen=True, slots=True)

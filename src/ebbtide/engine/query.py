@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,10 @@ class Query(SpeltAsInPython):
             analysis = check(runs.plan, bound.emit, allowed, place, watched, bound.expiry)
         except TemporalError as error:
             raise self._of_view(error) from None
+        if bound.lineage:
+            from ebbtide.engine.lineage_archive import lineage_analysis
+
+            analysis = replace(analysis, lineage=lineage_analysis(bound))
         check_built(self.name, analysis)
         return analysis
 
@@ -228,6 +233,23 @@ class Query(SpeltAsInPython):
         from ebbtide.store.readers import View
 
         return View(self.engine.root_of(self.name), errors_name(self.name), ERRORS)
+
+    def lineage(
+        self,
+        at: int | str | datetime | None = None,
+        as_of: int | str | datetime | None = None,
+    ) -> Any:
+        """The rows of ``snapshot``, each with the first and the last time of the rows of every
+        stream that it is made of; NULL where there are none.
+
+        It is stored for queries that ask for it: ``WITH (lineage = TRUE)``.
+        """
+        from ebbtide.engine.lineage_archive import lineage_view
+
+        self.engine.check_run(self.name, strict=False)
+        moment = None if at is None else instant(at, self.engine.zone)
+        view = lineage_view(self.engine.root_of(self.name), self.name, self.bound)
+        return self.engine.host.snapshot(view, moment, self._step(as_of))
 
     def changes(self, since: int | None = None) -> Any:
         """The changes so far, or those of the steps after ``since``, each with its reason."""

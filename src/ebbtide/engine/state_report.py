@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ebbtide.analysis import Analysis, Store, analyse
+from ebbtide.analysis import Analysis, Store
 from ebbtide.analysis.advice import operator_name
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.archive_keep import archive_keep
@@ -33,8 +33,6 @@ from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.messages import Messages
 from ebbtide.kernels.operators.spanning import Spanning
 from ebbtide.kernels.operators.waiting import WaitingRows
-from ebbtide.optimizer import optimise
-from ebbtide.optimizer.guarding import guarded
 from ebbtide.state.batch import batch_schema
 from ebbtide.state.layout import Layout
 from ebbtide.state.segment import Segment
@@ -108,9 +106,7 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     latest = Journal(query.root).latest()
     if latest is None:
         return
-    on_error = query.bound.on_error
-    runs = guarded(optimise(query.bound.plan, on_error), on_error)
-    analysis = analyse(runs.plan, query.bound.emit, runs.watched, query.bound.expiry)
+    analysis = query.analysis
     lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
     outputs = {f"output.{output.name}": output for output in lowered.physical.outputs}

@@ -85,7 +85,7 @@ def bind_query(query: Query, catalog: Catalog) -> BoundQuery:
     plan, context = _planned(query.body, catalog, query.span.source)
     with context.at(query.body):
         _check_columns(plan, CHANGE_COLUMNS, "its changes have too")
-    return _bound(query.answer, plan, context, query.output, query.expiry)
+    return _bound(query.answer, plan, context, query.output, query.expiry, query.lineage)
 
 
 def execute(statement: Statement, catalog: Catalog) -> Catalog:
@@ -131,6 +131,7 @@ def _bound(
     context: Context,
     output: OutputForm = AS_EMITTED,
     expiry: Expiry = BY_INTERVAL,
+    lineage: bool = False,
 ) -> BoundQuery:
     of_views = answer_of_views(plan, context.catalog)
     answer = completed(said, (of_views,))
@@ -141,7 +142,9 @@ def _bound(
     _check_columns(plan, added, f"EMIT {emit.value} adds")
     on_error, allowed = answer.on_error or OnError.QUARANTINE, answer.allow_unbounded_state
     written = context.written
-    return BoundQuery(plan, emit, allowed, its, on_error, output, expiry, written, of_views)
+    return BoundQuery(
+        plan, emit, allowed, its, on_error, output, expiry, written, of_views, lineage
+    )
 
 
 def _check_columns(plan: Relation, added: Iterable[str], whose: str) -> None:
@@ -187,4 +190,5 @@ def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
             span=span,
         )
     plan = columns_into(plan, target, statement, context)
-    return BoundInsert(target, _bound(query.answer, plan, context, query.output, query.expiry))
+    bound = _bound(query.answer, plan, context, query.output, query.expiry, query.lineage)
+    return BoundInsert(target, bound)

@@ -33,7 +33,8 @@ __all__ = ["Bound", "BoundExplain", "BoundInsert", "BoundQuery", "BoundShow", "D
 class BoundQuery:
     """A query: its plan, what it emits, whether unbounded state is allowed, what becomes of rows on
     which it fails, how its changes are written for sinks that do not say it themselves, how its
-    rows expire, its places, and how its answer would be given if it did not say so itself."""
+    rows expire, its places, how its answer would be given if it did not say so itself, and whether
+    the lineage of its rows is kept."""
 
     plan: Relation
     emit: Emit = Emit.CHANGES
@@ -44,6 +45,7 @@ class BoundQuery:
     expiry: Expiry = BY_INTERVAL
     written: Written = field(default_factory=Written, compare=False, repr=False)
     of_views: AnswerOptions = NOTHING_SAID
+    lineage: bool = False
 
     @property
     def schema(self) -> Schema:
@@ -53,12 +55,12 @@ class BoundQuery:
     @property
     def sql(self) -> str:
         """The query as SQL again."""
-        return f"{self._emitted}{output_sql(self.output, self.expiry)}"
+        return f"{self._emitted}{output_sql(self.output, self.expiry, self.lineage)}"
 
     @property
     def asked(self) -> str:
         """The same without how its changes are written, which alters no answer."""
-        return f"{self._emitted}{output_sql(AS_EMITTED, self.expiry)}"
+        return f"{self._emitted}{output_sql(AS_EMITTED, self.expiry, self.lineage)}"
 
     @property
     def _emitted(self) -> str:

@@ -1,14 +1,16 @@
-"""How rows of a query expire and how its changes are written: WITH (...) and SPLIT EVERY behind it.
+"""What a query says behind its answer: how its rows expire, how its changes are written, and
+whether the lineage of its rows is kept: WITH (...) and SPLIT EVERY.
 
 output  ::=  [ WITH ( option, ... ) ] [ SPLIT EVERY duration ]
 option  ::=  encoding = 'word'  |  key = ( names )  |  coalesce = TRUE | FALSE
           |  expiry = 'word'  |  join_message = TRUE | FALSE  |  compression = TRUE | FALSE
+          |  lineage = TRUE | FALSE
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot.tokenizer_core import TokenType
@@ -18,32 +20,46 @@ from ebbtide.core.expiry import BY_INTERVAL, Expiry, strategy_of
 from ebbtide.errors import EbbtideError
 from ebbtide.sql.declarations import DeclarationParser
 
-__all__ = ["OutputParser"]
+__all__ = ["NOT_ASKED", "Asked", "OutputParser"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What stands behind a query besides how its answer is given."""
+
+    output: OutputForm = AS_EMITTED
+    expiry: Expiry = BY_INTERVAL
+    lineage: bool = False
+
+
+NOT_ASKED = Asked()
 
 
 class OutputParser(DeclarationParser):
-    """Reads how rows expire and how changes are written."""
+    """Reads how rows expire, how changes are written and whether lineage is kept."""
 
     def at_output(self) -> bool:
         """Whether an option or a cut begins here."""
         parenthesis = self._next.token_type is TokenType.L_PAREN
         return (parenthesis and self.at("WITH")) or self.at("SPLIT", "EVERY")
 
-    def output(self, before: OutputForm, expiry: Expiry) -> tuple[OutputForm, Expiry]:
+    def output(self, before: Asked) -> Asked:
         """Reads one of the two, after what was read of them before."""
-        first = self._curr
+        first, written = self._curr, before.output
         try:
             if self.take("SPLIT", "EVERY"):
-                if before.split_us is not None:
+                if written.split_us is not None:
                     raise self.twice("SPLIT EVERY", first)
-                return replace(before, split_us=self.duration("SPLIT EVERY").us), expiry
-            if (before, expiry) != (replace(AS_EMITTED, split_us=before.split_us), BY_INTERVAL):
+                split = replace(written, split_us=self.duration("SPLIT EVERY").us)
+                return replace(before, output=split)
+            if before != Asked(replace(AS_EMITTED, split_us=written.split_us)):
                 raise self.twice("WITH", first)
             options = self._options()
+            lineage = options.pop("lineage", False)
             expires = {name: options.pop(name) for name in _OF_EXPIRY if name in options}
             if "expiry" in expires:
                 expires["strategy"] = expires.pop("expiry")
-            return replace(before, **options), Expiry(**expires)
+            return Asked(replace(written, **options), Expiry(**expires), lineage)
         except EbbtideError as error:
             raise error.with_span(self.span(first, self._prev)) from error.__cause__
 
@@ -92,5 +108,6 @@ _OPTIONS: dict[str, Callable[[OutputParser], Any]] = {
     "EXPIRY": OutputParser._strategy,
     "JOIN_MESSAGE": OutputParser._truth,
     "COMPRESSION": OutputParser._truth,
+    "LINEAGE": OutputParser._truth,
 }
 _OF_EXPIRY = ("expiry", "join_message", "compression")

@@ -70,8 +70,8 @@ def sql(node: Statement | exp.Expr) -> str:
 
 
 def _query(query: Query) -> str:
-    answer, output = _answer(query.answer), output_sql(query.output, query.expiry)
-    return f"{sql(query.body)}{answer}{output}"
+    output = output_sql(query.output, query.expiry, query.lineage)
+    return f"{sql(query.body)}{_answer(query.answer)}{output}"
 
 
 def _answer(answer: AnswerOptions) -> str:

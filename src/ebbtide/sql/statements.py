@@ -4,10 +4,8 @@ from typing import NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ebbtide.core.codec.encoding import AS_EMITTED
-from ebbtide.core.expiry import BY_INTERVAL
 from ebbtide.sql import refusals
-from ebbtide.sql.output_options import OutputParser
+from ebbtide.sql.output_options import NOT_ASKED, OutputParser
 from ebbtide.sql.syntax import Drop, EntryKind, Explain, InsertInto, Query, Show, Statement
 
 __all__ = ["StatementParser"]
@@ -90,11 +88,12 @@ class StatementParser(OutputParser):
     def _query(self) -> Query:
         first = self._curr
         body = self.query()
-        answer, output, expiry = self.answer_options(), AS_EMITTED, BY_INTERVAL
+        answer, said = self.answer_options(), NOT_ASKED
         while self.at_output():
-            output, expiry = self.output(output, expiry)
+            said = self.output(said)
             answer = self.answer_options(answer)
-        return Query(body, answer, output, expiry, self.span(first, self._prev))
+        span = self.span(first, self._prev)
+        return Query(body, answer, said.output, said.expiry, said.lineage, span)
 
     def _kind(self, plural: bool) -> EntryKind:
         words = {f"{kind.value}S" if plural else kind.value: kind for kind in _DECLARED}

@@ -147,12 +147,14 @@ NOTHING_SAID = AnswerOptions()
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, how its answer is given, how its changes are written and how its rows expire."""
+    """A query, how its answer is given, how its changes are written, how its rows expire, and
+    whether their lineage is kept."""
 
     body: exp.Expr
     answer: AnswerOptions
     output: OutputForm
     expiry: Expiry
+    lineage: bool
     span: Span = field(compare=False, repr=False)
 
 

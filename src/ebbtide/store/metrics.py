@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ebbtide.core.output_name import view_of
+from ebbtide.core.output_name import is_errors, view_of
 from ebbtide.core.time import Instant
 from ebbtide.store.record import Delay, OperatorCounts, ReplayCounts, SourceCounts, StepRecord
 
@@ -39,7 +39,7 @@ def metrics_of(record: StepRecord) -> StepMetrics:
     errors = {
         view_of(name): sum(written.rows for written in files)
         for name, files in record.output.items()
-        if view_of(name) != name
+        if is_errors(name)
     }
     return StepMetrics(
         record.version,

@@ -272,3 +272,63 @@ def test_errors_show_what_was_left_out_and_why(tmp_path: Path, command: Command)
     )
     assert json.loads(row["row"]) == {"km": 5, "hours": 0, "at": "2026-01-01T00:00:00.000Z"}
     assert json.loads(command("errors", *there, "--at", "2026-01-01 00:01:00").out) == []
+
+
+def test_diff_names_what_a_replayed_correction_changed(tmp_path: Path, command: Command) -> None:
+    """A row that comes after the operators have forgotten its time, and one within RETAIN."""
+    engine = Engine(tmp_path / "shops", transport="local")
+    engine.execute("""
+        CREATE STREAM sales (shop STRING, euros INT, at TIMESTAMP NOT NULL,
+          PRIMARY KEY (shop, at), PROGRESS FOR at AS at) RETAIN 1 HOUR ARCHIVE 30 DAYS
+    """)
+    total = engine.query(
+        "SELECT shop, SUM(euros) AS total FROM sales [RANGE 1 DAY] GROUP BY shop", name="total"
+    )
+    total.start()
+    for day in range(1, 8):
+        engine.feed("sales", [("north", day, f"2026-03-{day:02} 12:00:00")])
+        engine.step()
+    engine.feed("sales", [("north", 50, "2026-03-04 13:00:00")])  # three days late
+    engine.step()
+    engine.feed("sales", [("north", 70, "2026-03-07 11:30:00")])  # half an hour late
+    engine.step()
+    engine.feed("sales", [("north", 40, "2026-03-04 12:00:00")], op="replace")
+    engine.step()
+    engine.stop()
+    asked = ("--location", str(tmp_path / "shops"), "--format", "csv")
+    assert command("diff", "total", "--between", "6", "7", *asked).out == (
+        "shop,total,valid_from,valid_to,diff\n"
+        "north,4,2026-03-04 13:00:00,2026-03-05 12:00:00,-1\n"
+        "north,54,2026-03-04 13:00:00,2026-03-05 12:00:00,1\n"
+        "north,5,2026-03-05 12:00:00,2026-03-05 13:00:00,-1\n"
+        "north,55,2026-03-05 12:00:00,2026-03-05 13:00:00,1\n"
+    )
+    _, *late = command("diff", "total", "--between", "7", "8", *asked).out.splitlines()
+    assert sorted(late) == [
+        "north,6,2026-03-07 11:30:00,2026-03-07 12:00:00,-1",
+        "north,7,2026-03-07 12:00:00,2026-03-07 12:00:00.000001,-1",
+        "north,76,2026-03-07 11:30:00,2026-03-07 12:00:00,1",
+        "north,77,2026-03-07 12:00:00,2026-03-07 12:00:00.000001,1",
+    ]
+    both = command("diff", "total", "--between", "7", "9", *asked).out.splitlines()
+    assert "north,54,2026-03-04 13:00:00,2026-03-05 12:00:00,-1" in both
+    assert "north,90,2026-03-04 13:00:00,2026-03-05 12:00:00,1" in both
+
+
+def test_a_snapshot_shows_the_lineage_that_is_kept(tmp_path: Path, command: Command) -> None:
+    engine = Engine(tmp_path / "rooms", transport="local")
+    engine.execute("CREATE STREAM readings (room STRING, at TIMESTAMP, PROGRESS FOR at AS at)")
+    counts = "SELECT room, COUNT(*) AS n FROM readings [RANGE 1 HOUR] GROUP BY room"
+    kept = engine.query(f"{counts} WITH (lineage = TRUE)", name="kept")
+    engine.start(kept, engine.query(counts, name="plain"), name="both")
+    for minute in ("10", "20"):
+        engine.feed("readings", [("a", f"2026-01-01 09:{minute}:00")])
+        engine.step()
+    engine.stop()
+    asked = ("--location", str(tmp_path / "rooms"), "--format", "csv")
+    assert command("snapshot", "kept", "--lineage", *asked).out == (
+        "room,n,readings_first,readings_last\na,2,2026-01-01 09:10:00,2026-01-01 09:20:00\n"
+    )
+    assert command("snapshot", "kept", *asked).out == "room,n\na,2\n"
+    refused = command("snapshot", "plain", "--lineage", *asked)
+    assert (refused.code, "error[no-lineage]" in refused.err) == (2, True)

@@ -220,6 +220,8 @@ def test_an_approximate_archive_answers_no_why_and_no_replay(tmp_path: Path) -> 
         ("ARCHIVE 1 HOUR AS HISTOGRAM", "which-measure"),
         ("ARCHIVE 1 HOUR AS HISTOGRAM OF n EVERY 0 SECONDS", "bad-duration"),
         ("ARCHIVE 1 HOUR AS HISTOGRAM OF n REVISE EVERY 1 HOUR", "revise-needs-archive"),
+        ("ARCHIVE 1 HOUR AS HISTOGRAM OF n REPLAY ALL", "replay-needs-archive"),
+        ("ARCHIVE 1 HOUR SAMPLE 10 PERCENT REPLAY MINIMAL", "replay-needs-archive"),
         ("ARCHIVE 1 HOUR SAMPLE", "syntax"),
         ("ARCHIVE 1 HOUR SAMPLE 10 PERCENT SEED 1.5", "syntax"),
     ],

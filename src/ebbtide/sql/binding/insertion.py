@@ -103,6 +103,12 @@ def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalo
             "how rows expire is for the queries that read a stream to say",
             hint=f"leave out{output_sql(AS_EMITTED, query.expiry)}",
         )
+    if query.lineage:
+        raise BindError(
+            "insert-emit",
+            "what feeds a stream has no answer of its own whose lineage could be kept",
+            hint="leave out WITH (lineage = TRUE): the queries that read the stream can keep it",
+        )
     if query.emit is not Emit.CHANGES:
         raise BindError(
             "insert-emit",
