@@ -57,6 +57,10 @@ SUBQUERIES = {
         SELECT a.k, (SELECT b.w FROM b [RANGE 4 MICROSECONDS]
           WHERE b.k = a.k AND b.w > 6 DIV a.v) AS x FROM a [RANGE 5 MICROSECONDS]
     """,
+    "by a value that fails": """
+        SELECT a.k, (SELECT SUM(b.w) FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.k) AS x
+        FROM a [RANGE 5 MICROSECONDS]
+    """,
     "in an aggregate": """
         SELECT a.k, SUM((SELECT b.w FROM b [RANGE 4 MICROSECONDS] WHERE b.k = a.v)) AS x
         FROM a [RANGE 5 MICROSECONDS] GROUP BY a.k

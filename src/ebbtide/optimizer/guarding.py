@@ -22,7 +22,7 @@ A plan in which nothing can fail is left as it is.
 ``carry_errors`` has brought what fails in subqueries that are values to those who read it.
 
 Left to fail the step: the conditions of semi, anti, outer and ASOF joins inside of recursions, and
-the sides of equalities by which subqueries that are values of a row are joined to it.
+the inner sides of equalities by which subqueries are joined to a row that count their rows.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.quarantine import (
     OnError,
     compared,
+    counts_alone,
     group_below,
     inputs_of,
     meets,
@@ -131,8 +132,8 @@ def _left_alone(plan: Relation) -> set[int]:
     """Joins inside of recursions in which the absence of a partner counts, and the groups of
     subqueries that are values of a row and depend on it.
 
-    What the latter compute does not fail any more; but without a row whose key fails its reader
-    would have another value, which is not what it is.
+    What the latter compute does not fail any more; but where rows are counted, to be compared with
+    others, one whose key fails would be missed.
     """
     inside = (find(recursion.input, Relation) for recursion in find(plan, Recursion))
     found = {
@@ -142,7 +143,7 @@ def _left_alone(plan: Relation) -> set[int]:
         if isinstance(node, SemiJoin | AntiJoin | OuterJoin | AsofJoin)
     }
     groups = map(group_below, (joined.right for joined in find(plan, OuterJoin)))
-    return found | {id(group) for group in groups if group is not None}
+    return found | {id(group) for group in groups if group is not None and counts_alone(group)}
 
 
 def _note(made: Relation, node: Relation, below: set[int], origins: dict[int, Relation]) -> None:

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.quarantine import MAY_HAVE_NO_VALUE, SUBQUERY_FAILS, call_word
+from ebbtide.algebra.quarantine import (
+    MAY_HAVE_NO_VALUE,
+    SUBQUERY_FAILS,
+    call_word,
+    counts_alone,
+)
 from ebbtide.algebra.relation import Aggregate
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
@@ -33,9 +38,9 @@ def aggregate(node: Aggregate, rows: Multiset, out: LeftOut) -> Multiset:
     groups: dict[Row, list[Row]] = defaultdict(list)
     if not node.keys:
         groups[()] = []
-    # What a subquery is joined by must not fail: without the row its value would be another.
-    told = Raised() if isinstance(node, SubqueryValue) else out
-    for row in sound(node, by, schema, rows, told).elements():
+    # A row that counts as a pair must not be missed.
+    told = Raised() if isinstance(node, SubqueryValue) and counts_alone(node) else out
+    for row in sound(_plain(node), by, schema, rows, told).elements():
         groups[tuple(normalise(evaluate(key, schema, row)) for key in by)].append(row)
     result: Multiset = Counter()
     for key, members in groups.items():
