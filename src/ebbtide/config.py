@@ -5,9 +5,11 @@
     EBBTIDE_MAX_WINDOWS    how many windows HOP and CUMULATE may put a row in (10000)
     EBBTIDE_MAX_STATEMENT  how many characters a statement may have (1048576)
     EBBTIDE_MAX_UNPACKED   how many bytes a compressed file may unpack to (17179869184)
+    EBBTIDE_CACHE       where it is kept what makes the next start faster, or off (~/.cache/ebbtide)
     EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
     PYSPARK_PYTHON      the Python of Spark's workers (the one that runs this)
     JAVA_HOME           where Spark's Java is (the first on the PATH)
+    XDG_CACHE_HOME      where caches are (~/.cache)
 
 A `Config` is a value: read once at an edge of the package and passed on. Settings that belong to a
 query are in the query, not here.
@@ -28,6 +30,7 @@ __all__ = [
     "Config",
     "Limits",
     "Profile",
+    "cache_directory",
     "java_program",
     "share_python_with_workers",
     "workers_python",
@@ -98,6 +101,22 @@ def java_program(environment: Mapping[str, str] = os.environ) -> str | None:
     if home:
         return os.path.join(home, "bin", "java")
     return shutil.which("java", path=environment.get("PATH", ""))
+
+
+def cache_directory(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Where it is kept what makes the next start faster; None if nothing is to be kept.
+
+    >>> cache_directory({"EBBTIDE_CACHE": "/var/cache/ebbtide"})
+    '/var/cache/ebbtide'
+    >>> cache_directory({"XDG_CACHE_HOME": "/var/caches"})
+    '/var/caches/ebbtide'
+    >>> cache_directory({"EBBTIDE_CACHE": "off"})
+    """
+    chosen = environment.get("EBBTIDE_CACHE")
+    if chosen:
+        return None if chosen == "off" else chosen
+    caches = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(caches, "ebbtide") if os.path.isabs(caches) else None
 
 
 def _time_zone(name: str) -> str:

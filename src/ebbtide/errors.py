@@ -176,6 +176,12 @@ class EvaluationError(QueryError):
         told.expression = expression
         return told
 
+    @classmethod
+    def told(cls, reason: str) -> Self:
+        """The error of which ``reason`` is the reason."""
+        code, _, message = reason.partition(": ")
+        return cls(code, message)
+
     @property
     def reason(self) -> str:
         """The code and what went wrong, without the expression.

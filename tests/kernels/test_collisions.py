@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ebbtide.core.change import consolidate
+from ebbtide.kernels.grouping import exact, firsts
 from ebbtide.kernels.operators.aggregate import Aggregate
 from ebbtide.state import area, netting, writing
 from ebbtide.state.hashing import key_hash
@@ -73,3 +74,18 @@ def test_counts_of_rows_with_one_hash(kernel, node, data) -> None:
 def test_the_hash_of_no_key_is_what_the_areas_use() -> None:
     table = pa.table({"a": [1, 2]})
     assert len(set(key_hash(table, ()).tolist())) == 1
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "a", "b", None]), st.integers(0, 40)), max_size=60),
+    st.integers(1, 64),
+)
+def test_groups_are_exact_whatever_share_a_hash(rows, hashes) -> None:
+    texts, numbers = zip(*rows, strict=True) if rows else ((), ())
+    table = pa.table({"c0": pa.array(texts, pa.string()), "c1": pa.array(numbers, pa.int64())})
+    poor = key_hash(table, (0, 1)) % np.uint64(hashes)
+    found = exact(table, (0, 1), poor)
+    assert len(set(zip(found.ids.tolist(), rows, strict=True))) == len(set(rows)) == found.count
+    chosen = firsts(table, found)
+    assert [tuple(row.values()) for row in chosen.to_pylist()] == [rows[i] for i in found.first]
+    assert found.ids[found.first].tolist() == list(range(found.count))

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import event, given, settings
+import pytest
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
+from tests.failing_queries import INSTANTS, OWN, SUBQUERIES, own_aggregates
 from tests.histories import declarations_of, history
 from tests.law import QUERIES, held_to
+from tests.recursions import QUERIES as READERS
+from tests.recursions import RULES, recursive
+from tests.scenarios import plan_of
 
 from ebbtide.algebra.relation import Relation
 from ebbtide.config import Config
-from ebbtide.errors import EvaluationError, UnsupportedError
+from ebbtide.errors import EvaluationError, TemporalError, UnsupportedError
 from strategies.poison import poisoned
 
 _CASES = {"quick": 10, "ci": 40, "long": 3000}[Config.from_environment().profile]
+_FEW = {"quick": 2, "ci": 10, "long": 300}[Config.from_environment().profile]
+_PLACES = [*SUBQUERIES.items(), *INSTANTS.items()]
 
 
 @st.composite
@@ -40,6 +47,53 @@ def test_answers_and_errors_are_those_of_the_reference(
     try:
         held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)
     except UnsupportedError as error:
+        event(f"not built: {error.code}")
+    except EvaluationError as error:
+        event(f"not quarantined: {error.message}")
+
+
+@pytest.mark.parametrize(("place", "query"), _PLACES, ids=[place for place, _ in _PLACES])
+@settings(max_examples=_FEW, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from((1, 2)))
+@example(1, 6, 2)
+@example(5, 8, 1)
+def test_nothing_that_fails_in_a_place_stops_the_query(
+    place: str, query: str, seed: int, steps: int, shards: int
+) -> None:
+    plan = plan_of(query)
+    held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)
+
+
+@pytest.mark.parametrize("place", OWN)
+@settings(max_examples=_FEW, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from((1, 2)))
+@example(1, 6, 2)
+@example(5, 8, 1)
+def test_an_aggregate_of_the_users_that_raises_leaves_out_the_group(
+    place: str, seed: int, steps: int, shards: int
+) -> None:
+    with own_aggregates():
+        plan = plan_of.__wrapped__(OWN[place])
+        held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)
+
+
+@st.composite
+def failing_recursions(draw: st.DrawFn) -> Relation:
+    """Recursions that fail on some rows."""
+    return poisoned(draw, recursive(draw(st.sampled_from(sorted(RULES))), draw(_READERS)))
+
+
+_READERS = st.sampled_from(READERS)
+
+
+@settings(max_examples=10 * _FEW, deadline=None)
+@given(failing_recursions(), st.integers(0, 2**32), st.integers(2, 9), st.sampled_from((1, 2, 7)))
+def test_recursions_leave_out_what_fails(
+    plan: Relation, seed: int, steps: int, shards: int
+) -> None:
+    try:
+        held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)
+    except (UnsupportedError, TemporalError) as error:
         event(f"not built: {error.code}")
     except EvaluationError as error:
         event(f"not quarantined: {error.message}")

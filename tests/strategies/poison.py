@@ -95,7 +95,7 @@ class _Poison:
         return Named(named.name, self._value(named.expression))
 
     def _value(self, expression: Expression, often: int = 2) -> Expression:
-        if expression.type != BIGINT or depends_on_now(expression) or not self._chosen(often):
+        if expression.type != BIGINT or not self._chosen(often):
             return expression
         if self.draw(st.booleans()):
             return Arithmetic("DIV", _SIX, expression)

@@ -313,12 +313,16 @@ class Tried(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Fails(Expression):
-    """An error where the condition is TRUE, else TRUE; ``text`` is the expression that failed."""
+    """An error where the condition is TRUE, else TRUE; ``text`` is the expression that failed.
+
+    ``told``, if it is there, is the code and the reason of each row, as ``code: reason``.
+    """
 
     condition: Expression
     text: str
     code: str
     reason: str
+    told: Expression | None = None
 
     def _infer(self) -> Type:
         return _boolean("FAILS", self.condition)

@@ -105,11 +105,12 @@ def call_can_fail(call: AggregateCall) -> bool:
 
 
 def result_can_fail(call: AggregateCall) -> bool:
-    """Whether a sum or a mean may not fit its type, or a subquery that is a value has several rows.
+    """Whether a sum or a mean may not fit its type, a subquery that is a value has several rows, or
+    the aggregate is the user's own.
 
     A sum of INTs or less needs more than 2**32 rows for that, which no group has.
     """
-    if call.name == "SINGLE":
+    if call.name == "SINGLE" or call.function.own:
         return True
     if call.name not in ("SUM", "AVG"):
         return False

@@ -48,7 +48,7 @@ from ebbtide.algebra.nullability import nullable
 from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INT, INTERVAL, TIMESTAMP
 from ebbtide.errors import TemporalError
 
-__all__ = ["Phase", "during", "phases", "resolved"]
+__all__ = ["Phase", "comparisons", "during", "phases", "resolved"]
 
 MAX_PHASES = 64
 
@@ -86,6 +86,19 @@ def during(predicate: Expression) -> tuple[Phase, ...]:
         if not _is_empty(left):
             found.append(left)
     return tuple(found) or (Phase((), guards=(FALSE,)),)
+
+
+def comparisons(expression: Expression) -> tuple[Expression, ...]:
+    """The comparisons of NOW() with a time that an expression is made of."""
+    if not depends_on_now(expression):
+        return ()
+    match expression:
+        case Comparison() if _thresholds(expression) is not None:
+            return (expression,)
+        case InList(operand=operand) if _grows(operand):
+            return (expression,)
+        case _:
+            return tuple(found for child in expression.children for found in comparisons(child))
 
 
 def _may_be_true(value: Expression) -> bool:

@@ -37,6 +37,7 @@ from ebbtide.algebra.expression import (
     SnapshotTime,
     Succeeds,
     Tried,
+    conjuncts,
 )
 from ebbtide.algebra.identifiers import identifier, type_text
 from ebbtide.algebra.literal_text import literal_text, string_text, struct_text
@@ -176,6 +177,8 @@ def _predicate(node: Comparison | IsNull | InList | Like, below: tuple[_Text, ..
 
 
 def _case(node: Case, below: tuple[_Text, ...]) -> _Text:
+    if all(isinstance(term, Fails) for term in conjuncts(node.branches[0][0])):
+        return below[-1]  # a value that is read once it is known that there is no error in it
     branches = " ".join(
         f"WHEN {below[place].text} THEN {below[place + 1].text}"
         for place in range(0, len(below) - 1, 2)

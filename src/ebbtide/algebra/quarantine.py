@@ -16,16 +16,18 @@ its nearest partner: a row is left out where the first pair that is TRUE or fail
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.combination import Join, Product
-from ebbtide.algebra.expression import Comparison, Expression, Ref
+from ebbtide.algebra.combination import Join, OuterJoin, Product
+from ebbtide.algebra.expression import Comparison, Expression, Fails, Ref
 from ebbtide.algebra.printing import sql
-from ebbtide.algebra.relation import Filter, Relation
+from ebbtide.algebra.relation import SCALAR, Aggregate, Alias, Filter, Map, Relation
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.tree import find
 from ebbtide.core.types import STRING, TIMESTAMP
+from ebbtide.errors import EvaluationError
 
 
 class OnError(Enum):
@@ -48,12 +50,71 @@ ERRORS = Schema(
 
 MAY_HAVE_NO_VALUE = ("SUM", "AVG", "SINGLE")
 """The aggregates that are errors where their value does not fit, or of a subquery with several
-rows; what others refuse fails the step."""
+rows; besides these the user's own are where they raise something."""
 
 SHOWN_ERRORS = Schema(
     (*ERRORS.columns, Column("valid_from", TIMESTAMP), Column("valid_to", TIMESTAMP))
 )
 """The same with from when to when that is so; NULL is for ever."""
+
+
+HIDDEN = "error "
+"""With this begin the names of columns of a subquery that is a value which say how it fails."""
+
+_VALUE = re.compile(rf"{SCALAR}(_\d+)?")
+
+
+def subquery_of(node: OuterJoin) -> Aggregate | None:
+    """The group that is joined to rows because a subquery is a value of theirs.
+
+    What it shows are its columns, as they are.
+    """
+    known = node.right
+    if not (isinstance(known, Alias) and isinstance(known.input, Map)):
+        return None
+    group = known.input.input
+    if not (isinstance(group, Aggregate) and _VALUE.fullmatch(known.name)):
+        return None
+    read = [n.expression for n in known.input.columns if isinstance(n.expression, Ref)]
+    plain = [c.identity for c in group.schema] == [ref.column.identity for ref in read]
+    return group if plain else None
+
+
+def group_below(relation: Relation) -> Aggregate | None:
+    """The group of a relation that stands for a subquery that is a value, as rules leave it."""
+    if not (isinstance(relation, Alias) and _VALUE.fullmatch(relation.name)):
+        return None
+    while isinstance(relation, Alias | Map | Filter):
+        relation = relation.input
+    return relation if isinstance(relation, Aggregate) else None
+
+
+def counts_alone(group: Aggregate) -> bool:
+    """Whether the group of a subquery may stand for EXISTS or IN, which count its rows.
+
+    A row that is left out would then be no pair, where it is one that fails.
+    """
+    return all(named.call.name == "COUNT" for named in group.calls)
+
+
+def is_hidden(column: Column) -> bool:
+    """Whether a column only says how a subquery fails."""
+    named = column.table is not None and _VALUE.fullmatch(column.table) is not None
+    return named and column.name.startswith(HIDDEN)
+
+
+def row_of(schema: Schema) -> tuple[Ref, ...]:
+    """All that is shown of a row."""
+    return tuple(Ref(column) for column in schema if not is_hidden(column))
+
+
+def subquery_value(text: str, fails: Expression) -> Fails:
+    """The error of a value of a subquery, if there are rows of it on which its aggregates fail."""
+    return Fails(fails, text, SUBQUERY_FAILS.code, SUBQUERY_FAILS.message)
+
+
+SUBQUERY_FAILS = EvaluationError("failed-subquery", "an expression fails on a row of the subquery")
+"""What a value of a subquery is if an aggregate of it fails on a row."""
 
 
 def operator_word(node: Relation) -> str:

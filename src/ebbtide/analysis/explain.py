@@ -287,6 +287,10 @@ def _key(node: Node) -> list[str] | None:
     return list(names[0]) if names else None
 
 
+def _often(times: int) -> str:
+    return "twice" if times == 2 else f"{times} times"
+
+
 def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
     said, verdict = document["outlook"], document["verdict"]
     yield _line("fresh", said["fresh"])
@@ -294,7 +298,7 @@ def _outlook_lines(document: dict[str, Any]) -> Iterator[str]:
     for late in said["late"]:
         yield _line("late", late)
     for text, times in Counter(kept["text"] for kept in said["keeps"]).items():
-        yield _line("keeps", text if times == 1 else f"{text}, {times} times")
+        yield _line("keeps", text if times == 1 else f"{text}, {_often(times)}")
     if not said["keeps"]:
         yield _line("keeps", "nothing")
     for condition in dict.fromkeys(said["skips"]):

@@ -225,6 +225,8 @@ def _kept(node: Node, store: Store, delays: Mapping[Bound, Duration], rates: Rat
         case ByTime():
             edge = node.inputs[store.input].edge if node.inputs else node.edge
             stays = _stays(store.rule, edge, delays)
+            if stays is None:
+                return StoreOutlook(f"{what} until nothing can change them")
             return _counted(what, stays, node, store, delays, rates)
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ebbtide.cli.row_formats import console, zone
-from ebbtide.core.time import Instant, format_instant, is_finite
+from ebbtide.core.time import NEG_INF, Instant, format_instant, is_finite
 from ebbtide.core.words import counted, size
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def line(query: QueryProgress, seconds: float) -> str:
     parts = [
         f"{seconds:8.1f}s",
         f"{query.name}: step {query.version}",
-        f"now {moment(query.now)}",
+        *([f"now {moment(query.now)}"] if query.now != NEG_INF else []),
         f"in {sources}",
         f"out {counted(query.emitted, 'row')}",
         f"state {counted(query.rows_stored, 'row')} {size(query.bytes_stored)}",

@@ -23,7 +23,7 @@ from ebbtide.errors import EbbtideError
 
 SPARK = "4.3."
 PACKAGES = ("pyarrow", "numpy", "numba", "pandas", "sqlglot", "click", "rich")
-_GB = 1 << 30
+_GB, _MB = 1 << 30, 1 << 20
 _MEMORY, _DISK = 2 * _GB, 1 * _GB
 
 
@@ -38,10 +38,16 @@ class Finding:
 
 @click.command("doctor")
 @location_option
-def command(location: str) -> int:
+@click.option(
+    "--prepare", is_flag=True, help="Then make starts faster: store classes and kernels, once."
+)
+def command(location: str, prepare: bool) -> int:
     """Look at Java, Spark, Python, memory, packages and write access.
 
     Exit code 1 if something has to be put right.
+
+    With --prepare, Spark runs once on a few rows, and what it has loaded is stored for the next
+    starts, in EBBTIDE_CACHE or ~/.cache/ebbtide: about 200 MB. It takes a minute or two.
     """
     from rich.text import Text
 
@@ -55,12 +61,18 @@ def command(location: str) -> int:
             out.print(f"                  -> {finding.remedy}")
     wrong = sum(finding.remedy is not None for finding in findings)
     out.print(f"{wrong} to put right" if wrong else "all is well")
+    if prepare and not wrong:
+        from ebbtide.cli.preparation import prepared
+
+        out.print("Running Spark once, and storing what it has loaded ...")
+        file = prepared()
+        out.print(f"stored in {file}, {os.path.getsize(file) / _MB:.0f} MB")
     return FAILED if wrong else DONE
 
 
 def examined(location: str) -> Iterator[Finding]:
     """All that is looked at."""
-    checks: list[Callable[[], Finding]] = [_python, _java, _spark, _memory, _zone]
+    checks: list[Callable[[], Finding]] = [_python, _java, _spark, _memory, _zone, _start]
     yield from (check() for check in checks)
     yield from map(_package, PACKAGES)
     yield _writable("location", os.path.abspath(location), "name another with --location DIR")
@@ -104,6 +116,19 @@ def _zone() -> Finding:
         return Finding("time zone", Config.from_environment().time_zone)
     except EbbtideError as error:
         return Finding("time zone", error.message, error.hint)
+
+
+def _start() -> Finding:
+    """Whether starts are prepared; it is nothing to put right if they are not."""
+    from ebbtide.spark.class_archive import archive_file, is_archive
+
+    try:
+        file = archive_file()
+    except EbbtideError:
+        file = None
+    if file is not None and is_archive(file):
+        return Finding("start-up", f"prepared: {file}")
+    return Finding("start-up", "not prepared: ebbtide doctor --prepare makes Spark start faster")
 
 
 def _package(name: str) -> Finding:

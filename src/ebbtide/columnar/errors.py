@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ebbtide.algebra.expression import Fails, FailurePart
 from ebbtide.columnar.arrays import python
 from ebbtide.columnar.logic import failures_on
-from ebbtide.columnar.vectors import Failures, Vector, earliest, rows_of, without
+from ebbtide.columnar.vectors import Failures, Mask, Vector, earliest, rows_of, without
 from ebbtide.core.row_text import object_text
 from ebbtide.core.types import Type
 from ebbtide.errors import EvaluationError
@@ -27,14 +27,24 @@ def tried(operand: Vector) -> Vector:
     return Vector(operand.values, None, operand.constant)
 
 
-def failing_where(node: Fails, condition: Vector) -> Vector:
+def failing_where(node: Fails, condition: Vector, *reasons: Vector) -> Vector:
     """An error where the condition is TRUE, else TRUE."""
     holds = pc.fill_null(condition.values, False).to_numpy(zero_copy_only=False)
-    error = EvaluationError(node.code, node.reason).of(node.text)
-    own = Failures.where(holds, error)
+    own = Failures.where(holds, EvaluationError(node.code, node.reason).of(node.text))
+    if own is not None and reasons:
+        own = _for_reasons(node, holds, reasons[0].repeated(len(holds)).values)
     values = pa.array(np.ones(len(holds), np.bool_))
     shown = values if own is None else without(values, own.mask)
     return Vector(shown, earliest(condition.failures, own), condition.constant)
+
+
+def _for_reasons(node: Fails, holds: Mask, reasons: Any) -> Failures:
+    """The error of each row by what is said of it."""
+    coded = reasons.dictionary_encode()
+    numbers = pc.fill_null(coded.indices, 0).to_numpy(zero_copy_only=False).astype(np.int32)
+    said = [reason or f"{node.code}: {node.reason}" for reason in coded.dictionary.to_pylist()]
+    errors_ = tuple(EvaluationError.told(reason).of(node.text) for reason in said)
+    return Failures(np.where(holds, numbers + 1, 0).astype(np.int32), errors_)
 
 
 def succeeding(operands: int, *vectors: Vector) -> Vector:

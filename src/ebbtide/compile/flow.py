@@ -17,7 +17,17 @@ from ebbtide.compile.kernel_choice import Chosen, KernelInput
 from ebbtide.compile.physical import Producer
 from ebbtide.compile.pipe import Pipe
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.types import BIGINT, NullType
+from ebbtide.core.types import (
+    BIGINT,
+    ArrayType,
+    BinaryType,
+    NullType,
+    StringType,
+    StructType,
+    TimestampType,
+)
+
+_OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +102,12 @@ def within(flow: Flow, node: Node) -> Flow:
 
 
 def hashed(columns: Sequence[Expression]) -> tuple[Expression, ...]:
-    """The columns by which whole rows find their shard."""
-    return tuple(column for column in columns if not isinstance(column.type, NullType))
+    """The columns by which whole rows find their shard.
+
+    Equal rows are equal in some columns, too: texts, which cost the most, are left out where a
+    time spreads the rows.
+    """
+    known = tuple(column for column in columns if not isinstance(column.type, NullType))
+    if not any(isinstance(column.type, TimestampType) for column in known):
+        return known
+    return tuple(column for column in known if not isinstance(column.type, _OF_ANY_SIZE))

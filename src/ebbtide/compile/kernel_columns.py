@@ -54,6 +54,7 @@ class Columns:
             self.sort(call.order),
             self.places(row) if function.ordered else (),
             share,
+            function.reports,
         )
 
 

@@ -410,6 +410,9 @@ class _Lowering:
             else edge
             for edge in self.draft.edges
         ]
+        self.guards = {
+            guard: _renumbered(flows, pending, number) for guard, flows in self.guards.items()
+        }
         self.draft.cycles.append(Cycle(relation.name, number, self._reached(number)))
         names = [declaration.name for declaration in self.draft.declarations]
         self.draft.lines |= {(names.index(b.stream), b.attribute) for b in node.solution.enters}
@@ -426,6 +429,12 @@ class _Lowering:
             found |= next_
             pending += next_
         return tuple(sorted(found - {recursion}))
+
+
+def _renumbered(flows: Sequence[Flow], before: int, after: int) -> list[Flow]:
+    """Flows with an operator known by its number in the place of what stood for it."""
+    known = FromOperator(before), FromOperator(after)
+    return [replace(f, producer=known[1]) if f.producer == known[0] else f for f in flows]
 
 
 def lower(views: Mapping[str, Analysis], general: bool = False) -> Lowered:

@@ -57,10 +57,13 @@ class Rounds:
         self.kernel = kernel
         self.seeking = {each.number: self._seeking(each) for each in cycle.members}
         self.unstored: dict[int, list[Any]] = {each.number: [] for each in cycle.members}
+        self.seen: dict[int, list[Any]] = {number: [] for number in cycle.seen}
 
-    def run(self) -> tuple[Any, list[str]]:
-        """The rows that the recursion emits in a step, and what is said of all operators."""
-        own, kernel = self.open[self.cycle.recursion.number], self.kernel
+    def run(self) -> tuple[dict[int, Any], list[str]]:
+        """What the recursion emits in a step, and what operators on the cycle make that are seen;
+        and what is said of all of them."""
+        own_number = self.cycle.recursion.number
+        own, kernel = self.open[own_number], self.kernel
         schema = self.cycle.recursion.inputs[0].schema
         waiting, followed = kernel.due(own.areas[0], own.times), empty(schema)
         later, emitted = [], []
@@ -68,7 +71,7 @@ class Rounds:
         while first or followed.num_rows:
             rounds += self._is_ahead(followed)
             if rounds > ROUNDS:
-                return empty(schema), [self._behind(followed)]
+                return {own_number: empty(schema), **self._made()}, [self._behind(followed)]
             new = self._round(followed, first)
             due, ahead = kernel.parted(new, own.times.now)
             later.append(ahead)
@@ -78,7 +81,15 @@ class Rounds:
             first = False
         changes = cancel(concat(emitted, schema))
         own.rows_out += changes.num_rows
-        return changes, list(self._settled(cancel(concat(later, schema))))
+        made = {own_number: changes, **self._made()}
+        return made, list(self._settled(cancel(concat(later, schema))))
+
+    def _made(self) -> dict[int, Any]:
+        """What the operators that are seen have made in all rounds."""
+        return {
+            number: cancel(concat(batches, batches[0].schema))
+            for number, batches in self.seen.items()
+        }
 
     def _is_ahead(self, followed: Any) -> bool:
         """Whether rows are all beyond the ``now`` before the step."""
@@ -96,6 +107,8 @@ class Rounds:
         for member in self.cycle.members:
             inputs = tuple(self._taken(each, made, first) for each in member.inputs)
             made[member.number] = self._stepped(member, inputs, first)
+            if member.number in self.seen:
+                self.seen[member.number].append(made[member.number])
         return self._taken(self.cycle.recursion.inputs[0], made, first)
 
     def _stepped(self, member: TaskOperator, inputs: tuple[Any, ...], first: bool) -> Any:

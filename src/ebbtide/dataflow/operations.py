@@ -145,10 +145,14 @@ class ArchivedRows:
 
 @dataclass(frozen=True, slots=True)
 class TaskCycle:
-    """A recursion of the stage, and the operators by which its rows follow from one another."""
+    """A recursion of the stage, and the operators by which its rows follow from one another.
+
+    Of those that are ``seen``, what they make is taken outside of the cycle as well.
+    """
 
     recursion: TaskOperator
     members: tuple[TaskOperator, ...]
+    seen: frozenset[int] = frozenset()
 
 
 TaskOperation: TypeAlias = TaskOperator | TaskCycle | TaskArchived

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ebbtide.algebra.expression import Ref
 from ebbtide.compile.lowering import Lowered
-from ebbtide.compile.physical import FromOperator, FromSource
+from ebbtide.compile.physical import Cycle, FromOperator, FromSource
 from ebbtide.compile.replaying import upstream
 from ebbtide.compile.stages import Feed, FromRoute
 from ebbtide.core.declaration import StreamDeclaration
@@ -114,9 +114,20 @@ class Dataflow:
             operation = self._operation(number, moment)
             if number in cycles:
                 its = (self._operation(each, moment) for each in cycles[number].members)
-                yield TaskCycle(operation, tuple(its))
+                yield TaskCycle(operation, tuple(its), self._seen(cycles[number]))
             elif number not in members:
                 yield operation
+
+    def _seen(self, cycle: Cycle) -> frozenset[int]:
+        """The operators on a cycle whose rows are taken outside of it, too."""
+        inside = {cycle.recursion, *cycle.members}
+        return frozenset(
+            edge.producer.operator
+            for edge in self.lowered.physical.edges
+            if isinstance(edge.producer, FromOperator)
+            and edge.producer.operator in cycle.members
+            and edge.consumer not in inside
+        )
 
     def _operation(self, number: int, moment: StepTimes) -> TaskOperator:
         operator = self.lowered.physical.operators[number]

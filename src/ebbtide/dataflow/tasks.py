@@ -111,8 +111,8 @@ class RunningTask:
             self.made[operation.number] = operation.made(self.shard.number)
             return []
         if isinstance(operation, TaskCycle):
-            changes, said = Rounds(operation, self.shard, self._taken).run()
-            self.made[operation.recursion.number] = changes
+            made, said = Rounds(operation, self.shard, self._taken).run()
+            self.made |= made
             return said
         gone, archives = operation.gone, isinstance(operation.job.kernel, InputArchive)
         inputs = tuple(self._input(taken, archives) for taken in operation.inputs)

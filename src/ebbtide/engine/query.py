@@ -48,7 +48,7 @@ class Query(SpeltAsInPython):
         self.replaces = replaces
 
     def __repr__(self) -> str:
-        return f"Query({self.name!r}, {self.sql!r})"
+        return f"Query({self.name!r}, {' '.join(self.text.split())!r})"
 
     def _repr_html_(self) -> str:
         return facts_html(

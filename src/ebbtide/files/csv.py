@@ -58,7 +58,7 @@ class CsvReader(FileReader):
                 if columns is None:
                     first, block = self._first(block)
                     columns = _Columns(self, first, place)
-                if block.strip(b"\n"):
+                if block.lstrip(b"\n"):
                     yield columns.rows(block)
 
     @property
@@ -118,7 +118,7 @@ class _Columns:
 
     def _at_once(self, block: bytes) -> Any | None:
         """The rows of a block in which every line is plainly a row; else None."""
-        if b"0x" in block or b"0X" in block:
+        if _may_have_hexadecimals(block):
             return None
         direct = {
             place: _DIRECT[type(column.type)](column.type)
@@ -233,6 +233,15 @@ def _of_direct(values: Any, type_: Type, zone: str) -> Any | None:
             return values
         case _:
             return from_texts(values, type_, zone)
+
+
+def _may_have_hexadecimals(block: bytes) -> bool:
+    """Whether ``0x`` or ``0X`` stands anywhere: Arrow takes such texts for numbers.
+
+    To look for two bytes in a text full of zeros is slow; to compare all of it is not.
+    """
+    data = np.frombuffer(block, np.uint8)
+    return bool(((data[:-1] == ord("0")) & (data[1:] | 0x20 == ord("x"))).any())
 
 
 def _is_text(block: bytes) -> bool:

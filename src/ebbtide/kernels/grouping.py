@@ -19,6 +19,9 @@ from ebbtide.state.arrays import Hashes, Ints
 from ebbtide.state.batch import Codes, codes, key_hash
 from ebbtide.state.columns import all_words, column
 
+_FEW = 4
+"""Where fewer than one in so many rows share their hash with an earlier one, those are compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Groups:
@@ -63,12 +66,12 @@ def grouped(
     ]
     together = pa.concat_tables(keys).combine_chunks()
     all_hashes = np.concatenate(hashes)
-    found = _exact(together, range(width), all_hashes)
+    found = exact(together, range(width), all_hashes)
     ends = np.cumsum([len(part) for part in hashes])
     numbers = tuple(
         found.ids[end - len(part) : end] for part, end in zip(hashes, ends, strict=True)
     )
-    return Groups(numbers, together.take(pa.array(found.first)), all_hashes[found.first])
+    return Groups(numbers, firsts(together, found), all_hashes[found.first])
 
 
 def hash_without_key() -> Hashes:
@@ -76,12 +79,29 @@ def hash_without_key() -> Hashes:
     return key_hash(pa.table({"none": pa.array([0])}), ())
 
 
-def _exact(table: Any, columns: range, hashes: Hashes) -> Codes:
+def firsts(table: Any, found: Codes) -> Any:
+    """A row of each group."""
+    if found.count == table.num_rows and (found.first == np.arange(found.count)).all():
+        return table
+    return table.take(pa.array(found.first))
+
+
+def exact(table: Any, columns: Sequence[int], hashes: Hashes) -> Codes:
+    """The groups of rows by some columns, whose hashes are given."""
     ids, first = numbered(hashes)
-    for word in all_words(table, columns):
-        if (word != word[first][ids]).any():
-            return codes(table, columns, hashes)
-    return Codes(ids, first)
+    shared = np.flatnonzero(first[ids] != np.arange(len(ids)))
+    if len(shared) < len(ids) // _FEW:
+        # Rows that are the first of their hash need no comparison.
+        places = pa.array(np.concatenate([shared, first[ids[shared]]]))
+        pairs = pa.Table.from_arrays(
+            [column(table, i).take(places) for i in columns], names=[f"k{i}" for i in columns]
+        )
+        half = len(shared)
+        words = all_words(pairs, range(len(columns)))
+        same = all((word[:half] == word[half:]).all() for word in words)
+    else:
+        same = all((word == word[first][ids]).all() for word in all_words(table, columns))
+    return Codes(ids, first) if same else codes(table, columns, hashes)
 
 
 def ranked(hashes: Hashes) -> Ints:

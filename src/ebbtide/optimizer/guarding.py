@@ -14,24 +14,24 @@ A plan in which nothing can fail is left as it is.
 | equality of an inner join, comparison of an ASOF JOIN | a guard on each side's value, below it |
 | all else that an ASOF JOIN asks | the nearest pair that is TRUE or fails, then a guard on it |
 | projection, UNNEST, top-n, OVER | a guard on what they compute of a row, below them |
-| sums of OVER | a guard on them, above it |
-| aggregate | a guard on its keys; then the groups without a failing row; then a guard on its sums |
+| sums and aggregates of your own of OVER | a guard on them, above it |
+| aggregate | a guard on its keys; then the groups without a failing row; then one on its values |
 | outer join | as an inner join, beside the rows of kept sides for which no pair is TRUE or fails |
 | semi, anti join | by pairs that are TRUE, or that may be; those that fail are watched beside it |
 
-Left to fail the step: expressions with NOW() in them other than conditions of filters and inner
-joins, what is inside of recursions, aggregates of subqueries that are values of a row and depend on
-it, and of your own.
+``carry_errors`` has brought what fails in subqueries that are values to those who read it.
+
+Left to fail the step: the conditions of semi, anti, outer and ASOF joins inside of recursions, and
+the inner sides of equalities by which subqueries are joined to a row that count their rows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ebbtide.algebra.aggregates.bags import SEVERAL_ROWS
+from ebbtide.algebra.aggregates.own import VALUE
 from ebbtide.algebra.call import AggregateCall, SortKey
 from ebbtide.algebra.combination import (
     AntiJoin,
@@ -46,10 +46,9 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.expression import (
     And,
     Call,
-    Case,
     Comparison,
     Expression,
-    Fails,
+    Field,
     IsNull,
     Literal,
     Not,
@@ -66,24 +65,24 @@ from ebbtide.algebra.nullability import nullable
 from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.quarantine import (
     OnError,
-    call_word,
     compared,
+    counts_alone,
+    group_below,
     inputs_of,
     meets,
     operator_word,
+    row_of,
     sides_of,
 )
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameCall, Over, TopN, over_column
 from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import (
-    SCALAR,
     Aggregate,
     Alias,
     Distinct,
     Filter,
     Map,
     Named,
-    NamedCall,
     Relation,
     Unnest,
 )
@@ -92,6 +91,7 @@ from ebbtide.algebra.window import Window
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find, fold, rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN
+from ebbtide.optimizer.sound_groups import no_value, outcome_of, raised, sound_groups, taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +129,21 @@ def guarded(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
 
 
 def _left_alone(plan: Relation) -> set[int]:
-    """What is inside of recursions, and the aggregates of subqueries that are values of a row and
-    depend on it.
+    """Joins inside of recursions in which the absence of a partner counts, and the groups of
+    subqueries that are values of a row and depend on it.
 
-    Without the row of a group its reader would have NULL for a value, which is not what it is.
+    What the latter compute does not fail any more; but where rows are counted, to be compared with
+    others, one whose key fails would be missed.
     """
     inside = (find(recursion.input, Relation) for recursion in find(plan, Recursion))
-    found = {id(node) for nodes in inside for node in nodes}
-    for joined in find(plan, OuterJoin):
-        part = joined.right
-        if isinstance(part, Alias) and _SCALAR.fullmatch(part.name):
-            while isinstance(part, Alias | Map | Filter):
-                part = part.input
-            found.add(id(part))
-    return found
-
-
-_SCALAR = re.compile(rf"{SCALAR}(_\d+)?")
+    found = {
+        id(node)
+        for nodes in inside
+        for node in nodes
+        if isinstance(node, SemiJoin | AntiJoin | OuterJoin | AsofJoin)
+    }
+    groups = map(group_below, (joined.right for joined in find(plan, OuterJoin)))
+    return found | {id(group) for group in groups if group is not None and counts_alone(group)}
 
 
 def _note(made: Relation, node: Relation, below: set[int], origins: dict[int, Relation]) -> None:
@@ -165,7 +163,7 @@ def _guarded(relation: Relation) -> Relation:
         case Filter():
             return _filter(node)
         case Map():
-            return _over_sound(node, tuple(named.expression for named in node.columns))
+            return _map(node)
         case Unnest():
             return _over_sound(node, (node.array,))
         case TopN():
@@ -191,7 +189,26 @@ def _guarded(relation: Relation) -> Relation:
 # --- rows --------------------------------------------------------------------------------------
 
 
-def _over_sound(node: Map | Unnest | TopN | Over, expressions: tuple[Expression, ...]) -> Relation:
+def _map(node: Map) -> Relation:
+    """A projection of the rows on which it does not fail.
+
+    A phase of a row that the guard has left nothing of is computed, too, if there is NOW() in it.
+    """
+    failing = tuple(named.expression for named in node.columns if can_fail(named.expression))
+    if not failing:
+        return node
+    columns = (
+        replace(named, expression=Tried(named.expression)) if _fails_at_times(named) else named
+        for named in node.columns
+    )
+    return Map(_guard(node.input, node, failing), tuple(columns))
+
+
+def _fails_at_times(named: Named) -> bool:
+    return depends_on_now(named.expression) and can_fail(named.expression)
+
+
+def _over_sound(node: Unnest | TopN | Over, expressions: tuple[Expression, ...]) -> Relation:
     """An operator on the rows on which none of its expressions fails."""
     sound = _sound(node.input, node, expressions)
     return node if sound is node.input else replace(node, input=sound)
@@ -204,8 +221,7 @@ def _sound(relation: Relation, node: Relation, expressions: Iterable[Expression]
 
 
 def _guard(relation: Relation, node: Relation, failing: tuple[Expression, ...]) -> Relation:
-    row = tuple(Ref(column) for column in relation.schema)
-    return Filter(relation, Succeeds(operator_word(node), failing, row))
+    return Filter(relation, Succeeds(operator_word(node), failing, row_of(relation.schema)))
 
 
 def _is_guarded(expression: Expression) -> bool:
@@ -293,50 +309,46 @@ def _selected(relation: Relation, node: Relation, terms: tuple[Expression, ...])
 
 
 def _over(node: Over) -> Relation:
-    """Rows with the values of calls, but for those of which a sum does not fit."""
-    taken = (part for framed in node.calls for part in _taken(framed.call))
-    sound = _over_sound(node, (*taken, *node.partition_by, *_keys(node.order_by)))
+    """Rows with the values of calls, but for those of which a call has none."""
+    taken_ = (part for framed in node.calls for part in taken(framed.call))
+    sound = _over_sound(node, (*taken_, *node.partition_by, *_keys(node.order_by)))
     assert isinstance(sound, Over)
     if not any(result_can_fail(framed.call) for framed in node.calls if _is_fold(framed.call)):
         return sound
     names = {column.name.casefold() for column in node.schema}
-    calls, counts, checks = [], [], []
+    calls: list[FrameCall] = []
+    counts: list[FrameCall] = []
+    checks: list[Expression] = []
+    values: list[Expression] = []
     for framed in node.calls:
         call = framed.call
         if not _is_fold(call) or not result_can_fail(call):
             calls.append(framed)
+        elif call.function.own:
+            calls.append(FrameCall(framed.name, outcome_of(call)))
+            checks.append(raised(call, Ref(over_column(calls[-1]))))
+            values.append(Field(Ref(over_column(calls[-1])), VALUE))
             continue
-        name = f"rows of {framed.name}"
-        while name.casefold() in names:
-            name = f"{name}_"
-        names.add(name.casefold())
-        tried = FrameCall(framed.name, replace(call, name=f"TRY_{call.name}"))
-        counted = FrameCall(name, replace(call, name="COUNT", distinct=False))
-        missing = And(
-            IsNull(Ref(over_column(tried))),
-            Comparison(">", Ref(over_column(counted)), Literal(0, BIGINT)),
-        )
-        calls.append(tried)
-        counts.append(counted)
-        checks.append(_no_value(call, missing))
-    row = tuple(Ref(column) for column in node.input.schema)
+        else:
+            name = f"rows of {framed.name}"
+            while name.casefold() in names:
+                name = f"{name}_"
+            names.add(name.casefold())
+            calls.append(FrameCall(framed.name, replace(call, name=f"TRY_{call.name}")))
+            counts.append(FrameCall(name, replace(call, name="COUNT", distinct=False)))
+            counted = Comparison(">", Ref(over_column(counts[-1])), Literal(0, BIGINT))
+            checks.append(no_value(call, And(IsNull(Ref(over_column(calls[-1]))), counted)))
+        values.append(Ref(over_column(calls[-1])))
     found = Filter(
         replace(sound, calls=(*calls, *counts)),
-        Succeeds(operator_word(node), tuple(checks), row),
+        Succeeds(operator_word(node), tuple(checks), row_of(node.input.schema)),
     )
-    shown = node.schema.columns
-    return Map(found, tuple(Named(column.name, Ref(column), column.table) for column in shown))
+    shown = zip(node.schema, (*map(Ref, node.input.schema), *values), strict=True)
+    return Map(found, tuple(Named(column.name, e, column.table) for column, e in shown))
 
 
 def _is_fold(call: AggregateCall) -> bool:
     return call.name not in NUMBERINGS and call.name not in NEIGHBOURS
-
-
-def _no_value(call: AggregateCall, missing: Expression) -> Expression:
-    """An error where an aggregate has no value."""
-    if call.name == "SINGLE":
-        return Fails(missing, call_word(call), "more-than-one-row", SEVERAL_ROWS)
-    return Fails(missing, call_word(call), "overflow", f"{call.name} does not fit into {call.type}")
 
 
 def _keys(order: tuple[SortKey, ...]) -> tuple[Expression, ...]:
@@ -437,83 +449,16 @@ def _padded(alone: AntiJoin, node: OuterJoin) -> Relation:
 # --- groups ------------------------------------------------------------------------------------
 
 
-def _taken(call: AggregateCall) -> tuple[Expression, ...]:
-    """What an aggregate takes of a row: an error where that fails, in the order of asking."""
-    parts = (*call.arguments, *_keys(call.order))
-    if call.filter is None:
-        return parts
-    taken = (Case(((call.filter, part),), Literal(None, part.type)) for part in parts)
-    return (call.filter, *taken)
-
-
 def _aggregate(node: Aggregate) -> Relation:
     below = _sound(node.input, node, (named.expression for named in node.keys))
     calls = [named.call for named in node.calls]
-    taken = [part for call in calls for part in _taken(call)]
-    takes = any(map(call_can_fail, calls))
-    sums = any(map(result_can_fail, calls))
-    if any(map(depends_on_now, taken)) or not (takes or sums):
+    if not any(call_can_fail(call) or result_can_fail(call) for call in calls):
         return node if below is node.input else replace(node, input=below)
-    hidden = _Hidden(node)
-    groups = Aggregate(below, node.keys, tuple(map(hidden.call, node.calls)))
-    if takes:
-        row = tuple(Ref(column) for column in below.schema)
-        asked = tuple(filter(can_fail, taken))
-        fails = Not(Succeeds(operator_word(node), asked, row))
-        count = hidden.add("rows that fail", AggregateCall("COUNT", filter=fails))
-    found: Relation = replace(groups, calls=(*groups.calls, *hidden.calls))
-    if takes:
-        found = Filter(found, Comparison("=", count, Literal(0, BIGINT)))
-    if hidden.checks:
+    groups = sound_groups(node, below, row_of(below.schema))
+    found: Relation = groups.plan
+    if groups.failing is not None:
+        found = Filter(found, Comparison("=", groups.failing, Literal(0, BIGINT)))
+    if groups.checks:
         keys = tuple(Ref(named.column) for named in node.keys)
-        found = Filter(found, Succeeds(operator_word(node), tuple(hidden.checks), keys))
-    shown = tuple(Named(column.name, Ref(column)) for column in groups.schema)
-    return Map(found, shown) if hidden.calls else found
-
-
-class _Hidden:
-    """The aggregates that only guards read, and what the guards ask."""
-
-    def __init__(self, node: Aggregate) -> None:
-        self.names = {column.name.casefold() for column in node.schema}
-        self.keyed = bool(node.keys)
-        self.calls: list[NamedCall] = []
-        self.checks: list[Expression] = []
-
-    def add(self, name: str, call: AggregateCall) -> Ref:
-        """A hidden aggregate, and its column."""
-        while name.casefold() in self.names:
-            name = f"{name}_"
-        self.names.add(name.casefold())
-        self.calls.append(NamedCall(name, call))
-        return Ref(self.calls[-1].column)
-
-    def call(self, named: NamedCall) -> NamedCall:
-        """An aggregate that does not fail; where its sum does not fit, a check does."""
-        call = _tried(named.call)
-        if not result_can_fail(call):
-            return NamedCall(named.name, call)
-        tried = NamedCall(named.name, replace(call, name=f"TRY_{call.name}"))
-        missing: Expression = IsNull(Ref(tried.column))
-        if call.name == "SINGLE":
-            counted = self.add(f"rows of {named.name}", AggregateCall("COUNT", filter=call.filter))
-            missing = Comparison(">", counted, Literal(1, BIGINT))
-        elif not (self.keyed and call.filter is None and not nullable(call.arguments[0])):
-            counted = self.add(f"rows of {named.name}", replace(call, name="COUNT", distinct=False))
-            missing = And(missing, Comparison(">", counted, Literal(0, BIGINT)))
-        self.checks.append(_no_value(named.call, missing))
-        return tried
-
-
-def _tried(call: AggregateCall) -> AggregateCall:
-    """An aggregate that takes NULL where what it takes fails; such groups are left out."""
-
-    def tried(part: Expression) -> Expression:
-        return Tried(part) if can_fail(part) else part
-
-    return replace(
-        call,
-        arguments=tuple(map(tried, call.arguments)),
-        filter=None if call.filter is None else tried(call.filter),
-        order=tuple(replace(key, expression=tried(key.expression)) for key in call.order),
-    )
+        found = Filter(found, Succeeds(operator_word(node), groups.checks, keys))
+    return Map(found, groups.shown) if groups.is_wider else found

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ebbtide.algebra.quarantine import OnError
 from ebbtide.algebra.relation import Filter, Relation
+from ebbtide.optimizer.carry_errors import carry_errors
 from ebbtide.optimizer.filter_irrelevant import added, filter_irrelevant
 from ebbtide.optimizer.guarding import Guarded, guarded
 from ebbtide.optimizer.sink_conditions import sink_conditions
@@ -23,7 +24,12 @@ RULES: tuple[Rule, ...] = (
 
 
 def optimise(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation:
-    """The plan after all rules; it means the same."""
+    """The plan after all rules; it means the same.
+
+    Before them all, what can fail in a subquery is brought to where it is read, so that the rules
+    know what can fail there.
+    """
+    plan = carry_errors(plan, on_error)
     for rule in RULES:
         plan = rule(plan, on_error)
     return plan
@@ -31,7 +37,7 @@ def optimise(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation
 
 def skipped(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> tuple[Filter, ...]:
     """The filters that keep rows that can have no partner out of a plan's joins."""
-    return tuple(added(sink_conditions(plan, on_error), on_error))
+    return tuple(added(sink_conditions(carry_errors(plan, on_error), on_error), on_error))
 
 
 def prepared(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:

@@ -18,6 +18,7 @@ from ebbtide.core.html import facts_html
 from ebbtide.core.output_name import errors_name, view_of
 from ebbtide.core.time import (
     INF,
+    NEG_INF,
     Duration,
     Instant,
     format_instant,
@@ -76,7 +77,8 @@ class Status:
 
     def __str__(self) -> str:
         step = "before the first step" if self.version is None else f"after step {self.version}"
-        now = "" if self.now_us is None else f", now {format_instant(self.now_us)}"
+        at = NEG_INF if self.now_us is None else self.now_us
+        now = "" if at == NEG_INF else f", now {format_instant(at)}"  # facts alone do not move it
         if self.failure is not None:
             first = str(self.failure).partition("\n")[0]
             return f"failed {step}{now}: {first or type(self.failure).__name__}"

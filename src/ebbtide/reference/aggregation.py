@@ -10,16 +10,24 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.quarantine import MAY_HAVE_NO_VALUE, call_word
+from ebbtide.algebra.quarantine import (
+    MAY_HAVE_NO_VALUE,
+    SUBQUERY_FAILS,
+    call_word,
+    counts_alone,
+)
 from ebbtide.algebra.relation import Aggregate
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
-from ebbtide.core.values import Row, Value, normalise
+from ebbtide.core.values import Row, Value, normalise, row_key
 from ebbtide.errors import EvaluationError
+from ebbtide.reference.failed import Failed
 from ebbtide.reference.ordering import place
-from ebbtide.reference.quarantine import LeftOut, first_error, sound
+from ebbtide.reference.quarantine import LeftOut, Raised, first_error, sound
 from ebbtide.reference.scalar import evaluate
 
 
@@ -30,13 +38,26 @@ def aggregate(node: Aggregate, rows: Multiset, out: LeftOut) -> Multiset:
     groups: dict[Row, list[Row]] = defaultdict(list)
     if not node.keys:
         groups[()] = []
-    for row in sound(node, by, schema, rows, out).elements():
+    # A row that counts as a pair must not be missed.
+    told = Raised() if isinstance(node, SubqueryValue) and counts_alone(node) else out
+    for row in sound(_plain(node), by, schema, rows, told).elements():
         groups[tuple(normalise(evaluate(key, schema, row)) for key in by)].append(row)
     result: Multiset = Counter()
     for key, members in groups.items():
         if _sound_group(node, members, out):
             result.update(_group(node, key, members, out))
+        elif isinstance(node, SubqueryValue):
+            failed = Failed(call_word(node.calls[0].call), SUBQUERY_FAILS.reason)
+            result[(*key, *(failed for _ in node.calls))] += 1
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class SubqueryValue(Aggregate):
+    """The groups of a subquery that is a value of a row: one that is an error is there, as one.
+
+    It is an error of the row that reads it, and not of the groups.
+    """
 
 
 def _sound_group(node: Aggregate, members: list[Row], out: LeftOut) -> bool:
@@ -45,8 +66,13 @@ def _sound_group(node: Aggregate, members: list[Row], out: LeftOut) -> bool:
     found = [(row, error_of_calls(calls, node.input.schema, row)) for row in members]
     for row, error in found:
         if error is not None:
-            out.add(node, node.input.schema, row, error)
+            out.add(_plain(node), node.input.schema, row, error)
     return all(error is None for _, error in found)
+
+
+def _plain(node: Aggregate) -> Aggregate:
+    """The operator by its name."""
+    return Aggregate(node.input, node.keys, node.calls)
 
 
 def error_of_calls(
@@ -70,6 +96,9 @@ def _group(node: Aggregate, key: Row, members: list[Row], out: LeftOut) -> Multi
     values: list[Value] = []
     for call in (named.call for named in node.calls):
         value = folded_or_error(call, node.input.schema, members)
+        if isinstance(value, EvaluationError) and isinstance(node, SubqueryValue):
+            failed = Failed(value.expression or "", value.reason)
+            return Counter([(*key, *(failed for _ in node.calls))])
         if isinstance(value, EvaluationError):
             out.add(node, Schema(tuple(named.column for named in node.keys)), key, value)
             return Counter()
@@ -84,7 +113,7 @@ def folded_or_error(
     try:
         return folded(call, schema, rows)
     except EvaluationError as error:
-        if call.name not in MAY_HAVE_NO_VALUE:
+        if call.name not in MAY_HAVE_NO_VALUE and not call.function.own:
             raise
         return error.of(call_word(call))
 
@@ -92,9 +121,9 @@ def folded_or_error(
 def folded(call: AggregateCall, schema: Schema, rows: Iterable[Row]) -> Value:
     """The value of an aggregate over a bag of rows."""
     function = call.function
-    state = function.initial
     seen: set[Row] = set()
     order = place(call.order, schema)
+    taken: list[Row] = []
     for row in sorted(rows, key=order):
         if call.filter is not None and evaluate(call.filter, schema, row) is not True:
             continue
@@ -104,5 +133,8 @@ def folded(call: AggregateCall, schema: Schema, rows: Iterable[Row]) -> Value:
         if call.distinct and values in seen:
             continue
         seen.add(values)
-        state = function.accumulate(state, (*values, order(row)) if function.ordered else values)
-    return normalise(function.result(state))
+        taken.append((*values, order(row)) if function.ordered else values)
+    if function.own and not function.ordered:
+        # Of several rows on which it fails, the first by its arguments is the one to be shown.
+        taken.sort(key=row_key)
+    return normalise(function.result(reduce(function.accumulate, taken, function.initial)))

@@ -11,12 +11,15 @@ Facts hold at every instant, so a query on bare streams is evaluated once, on al
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from ebbtide.algebra.combination import OuterJoin
 from ebbtide.algebra.operators import AcrossTime, Pointwise, Source, operator
-from ebbtide.algebra.quarantine import OnError
+from ebbtide.algebra.quarantine import OnError, subquery_of
 from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
+    Alias,
     ChangingTable,
     Filter,
     Map,
@@ -37,8 +40,9 @@ from ebbtide.core.change import (
 )
 from ebbtide.core.interval import Interval
 from ebbtide.core.time import INF, Instant
-from ebbtide.core.tree import find, fold
+from ebbtide.core.tree import find, fold, rewrite
 from ebbtide.errors import InternalError
+from ebbtide.reference.aggregation import SubqueryValue
 from ebbtide.reference.instants import at_instant, inside, turns
 from ebbtide.reference.pointwise import operate
 from ebbtide.reference.quarantine import LeftOut
@@ -64,7 +68,7 @@ def evaluate(
     those that follow from others in a recursion.
     """
     said: Said | None = {} if on_error is OnError.QUARANTINE else None
-    return _evaluated(plan, _with_solutions(plan, inputs, now), now, said)
+    return _evaluated(plan, _with_solutions(plan, inputs, now, on_error), now, said)
 
 
 def errors(plan: Relation, inputs: Inputs, now: Instant = INF) -> Changes:
@@ -73,19 +77,19 @@ def errors(plan: Relation, inputs: Inputs, now: Instant = INF) -> Changes:
     Operators that are equal are one.
     """
     found: Said = {}
-    _evaluated(plan, _with_solutions(plan, inputs, now), now, found)
+    _evaluated(plan, _with_solutions(plan, inputs, now, OnError.QUARANTINE), now, found)
     return consolidate(change for changes in found.values() for change in changes)
 
 
-def _with_solutions(plan: Relation, inputs: Inputs, now: Instant) -> Inputs:
-    """The inputs of a plan, and the facts of its recursions; what fails in one is raised."""
+def _with_solutions(plan: Relation, inputs: Inputs, now: Instant, on_error: OnError) -> Inputs:
+    """The inputs of a plan, and the facts of its recursions."""
     known = dict(inputs)
     for node in reversed(list(find(plan, Recursion))):
-        known[node.name] = _solution(node, known, now)
+        known[node.name] = _solution(node, known, now, on_error)
     return known
 
 
-def _solution(node: Recursion, inputs: Inputs, now: Instant) -> Changes:
+def _solution(node: Recursion, inputs: Inputs, now: Instant, on_error: OnError) -> Changes:
     """The facts of a recursion, in the order of their time: what follows is later.
 
     The facts up to some time are right once they are all that follows from them; then those of the
@@ -95,7 +99,8 @@ def _solution(node: Recursion, inputs: Inputs, now: Instant) -> Changes:
         raise InternalError("no-end", "a recursion up to the end of time has no end; give a now")
     facts: Changes = ()
     while True:
-        made = _up_to(_evaluated(node.input, {**inputs, node.name: facts}, now, None), node, now)
+        said: Said | None = None if on_error is OnError.FAIL else {}
+        made = _up_to(_evaluated(node.input, {**inputs, node.name: facts}, now, said), node, now)
         wrong = consolidate((*made, *(fact(c.row, -c.diff) for c in facts)))
         if not wrong:
             return facts
@@ -142,7 +147,19 @@ def apply(
 
 
 def _evaluated(plan: Relation, inputs: Inputs, now: Instant, said: Said | None) -> Changes:
-    return fold(plan, lambda node, below: _output(node, below, inputs, now, said))
+    marked = rewrite(plan, _as_value)
+    return fold(marked, lambda node, below: _output(node, below, inputs, now, said))
+
+
+def _as_value(node: Relation) -> Relation:
+    """A join with a subquery that is a value: it is there where it is an error, too."""
+    group = subquery_of(node) if isinstance(node, OuterJoin) else None
+    if group is None:
+        return node
+    assert isinstance(node, OuterJoin)
+    assert isinstance(node.right, Alias)
+    value = SubqueryValue(group.input, group.keys, group.calls)
+    return replace(node, right=Alias(value, node.right.name))
 
 
 def _output(

@@ -18,6 +18,7 @@ from ebbtide.core.row_text import object_text, told_apart
 from ebbtide.core.schema import Schema
 from ebbtide.core.values import Row
 from ebbtide.errors import EvaluationError
+from ebbtide.reference.failed import shown
 from ebbtide.reference.scalar import evaluate
 
 Truth: TypeAlias = bool | EvaluationError
@@ -35,7 +36,7 @@ class LeftOut:
     ) -> None:
         """A row of a schema on which an operator's expressions fail."""
         types = tuple(column.type for column in schema)
-        text = object_text(told_apart(schema), types, row)
+        text = object_text(told_apart(schema), types, shown(row))
         self.rows[(operator_word(node), error.expression, text, error.reason)] += copies
 
 

@@ -58,6 +58,7 @@ from ebbtide.core.types import StructType
 from ebbtide.core.values import Row, Value, normalise, sort_key
 from ebbtide.errors import EvaluationError
 from ebbtide.reference.arithmetic import calculate, checked, negative
+from ebbtide.reference.failed import read
 from ebbtide.reference.functions import EVALUATIONS, Context
 from ebbtide.reference.functions.regex import like
 
@@ -84,7 +85,7 @@ def _compute(node: Scalar, below: tuple[Compute, ...], schema: Schema, zone: tzi
     match node:
         case Ref():
             place = schema.index(node.column)
-            return lambda row: row[place]
+            return lambda row: read(row[place])
         case Literal():
             value = normalise(node.value)
             return lambda row: value
@@ -96,7 +97,7 @@ def _compute(node: Scalar, below: tuple[Compute, ...], schema: Schema, zone: tzi
             asked = below[: len(node.operands)]
             return lambda row: all(_succeeds(operand, row) for operand in asked)
         case Fails():
-            return partial(_fails, node, below[0])
+            return partial(_fails, node, below)
         case Failure() | RowText():
             raise AssertionError("what is said of a row that is left out is no part of a plan")
         case And():
@@ -206,10 +207,12 @@ def _succeeds(compute: Compute, row: Row) -> bool:
     return True
 
 
-def _fails(node: Fails, condition: Compute, row: Row) -> Value:
-    if condition(row) is True:
-        raise EvaluationError(node.code, node.reason)
-    return True
+def _fails(node: Fails, below: tuple[Compute, ...], row: Row) -> Value:
+    condition, *told = below
+    if condition(row) is not True:
+        return True
+    reason = told[0](row) if told else f"{node.code}: {node.reason}"
+    raise EvaluationError.told(reason).of(node.text)
 
 
 def _in_list(operand: Compute, options: tuple[Compute, ...]) -> Compute:

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from ebbtide.config import java_program
 from ebbtide.errors import UnsupportedError
@@ -18,6 +19,9 @@ HINT = "install a JDK (Debian: apt-get install openjdk-17-jre-headless), or set 
 
 # The line reads: openjdk version "17.0.15" 2025-04-15; before Java 9 it read: "1.8.0_402".
 _VERSION = re.compile(r'version "((?:1\.)?(\d+)[^"]*)"')
+
+# A line of the file that lies beside the program of most Javas.
+_RELEASE = re.compile(r'^JAVA_VERSION="((?:1\.)?(\d+)[^"]*)"', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,19 @@ def find_program() -> str:
     return program
 
 
+def check_java() -> Java:
+    """The Java that Spark would use, as ``find_java`` has it, without running it if it can be."""
+    program = find_program()
+    home = Path(program).resolve().parent.parent
+    try:
+        found = _RELEASE.search((home / "release").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    return find_java() if found is None else _new_enough(Java(program, found[1], int(found[2])))
+
+
 def find_java() -> Java:
-    """The Java that Spark would use; one that is missing or too old is refused."""
+    """The Java that Spark would use, which is run; one that is missing or too old is refused."""
     program = find_program()
     try:
         said = subprocess.run(
@@ -63,11 +78,15 @@ def find_java() -> Java:
             detail=f"{program} does not tell its version",
             hint=HINT,
         )
-    if int(found[2]) < NEEDED:
+    return _new_enough(Java(program, found[1], int(found[2])))
+
+
+def _new_enough(java: Java) -> Java:
+    if java.major < NEEDED:
         raise UnsupportedError(
             "old-java",
-            f"Spark needs Java {NEEDED} or later, not {found[1]}",
-            detail=f"this is {program}",
+            f"Spark needs Java {NEEDED} or later, not {java.version}",
+            detail=f"this is {java.program}",
             hint=HINT,
         )
-    return Java(program, found[1], int(found[2]))
+    return java

@@ -6,6 +6,7 @@ tried by the tests of these functions.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -34,6 +35,25 @@ def is_launched() -> bool:
     from pyspark import SparkContext
 
     return SparkContext._gateway is not None
+
+
+def end_jvm(seconds: float) -> None:
+    """Ends the JVM that this process has launched, and waits for its end, at most so long."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(seconds)
+
+
+def jars_directory() -> str:
+    """Where the jars of Spark are."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    home: str = _find_spark_home()
+    return os.path.join(home, "jars")
 
 
 def fork_workers() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ebbtide.config import share_python_with_workers
-from ebbtide.spark.java import find_java
+from ebbtide.spark.class_archive import archive_file, reading, writing
+from ebbtide.spark.java import check_java
 from ebbtide.spark.private import is_launched, launch, own_session
 
 if TYPE_CHECKING:
@@ -108,20 +109,29 @@ def source_session(spark: SparkSession, local: bool) -> SparkSession:
 
 
 def start_spark(
-    cores: int | None = None, settings: dict[str, str] | None = None, log: str | None = None
+    cores: int | None = None,
+    settings: dict[str, str] | None = None,
+    log: str | None = None,
+    archive: str | None = None,
 ) -> SparkSession:
     """A session inside this process, on so many cores, or all of them.
 
-    What Spark says goes to the standard error, or to the file ``log``.
+    What Spark says goes to the standard error, or to the file ``log``.  With ``archive`` its JVM
+    writes its classes there when it ends.
     """
-    find_java()
+    check_java()
     from pyspark.sql import SparkSession
 
     share_python_with_workers()
     master = f"local[{cores or '*'},{_RETRIES}]"
     builder = SparkSession.builder.master(master).appName("ebbtide")
     quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
-    chosen = {"spark.driver.extraJavaOptions": quiet, **_SETTINGS, **(settings or {})}
+    classes = reading(archive_file()) if archive is None else writing(archive)
+    chosen = {
+        "spark.driver.extraJavaOptions": f"{quiet} {classes}".strip(),
+        **_SETTINGS,
+        **(settings or {}),
+    }
     for name, value in chosen.items():
         builder = builder.config(name, value)
     if log is not None and not is_launched():

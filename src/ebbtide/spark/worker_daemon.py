@@ -8,6 +8,8 @@ Spark runs it as ``python -m``, in the place of ``pyspark.daemon``, in sessions 
 
 import gc
 
+import pandas  # type: ignore[import-untyped]  # noqa: F401 - for the first batch of a worker
+
 import ebbtide.spark.entry
 import ebbtide.spark.transport  # noqa: F401 - imported for the workers
 from ebbtide.spark.private import fork_workers

@@ -97,7 +97,7 @@ def test_what_is_kept_twice_is_told_once() -> None:
         "AND b.placed_at BETWEEN a.placed_at - INTERVAL 1 HOUR AND a.placed_at + INTERVAL 1 HOUR"
     )
     text = WORLD.explained(pairs).text
-    assert 'keeps    rows of "orders" for 1 h, 2 times\n' in text
+    assert 'keeps    rows of "orders" for 1 h, twice\n' in text
 
 
 def test_a_row_in_several_windows_counts_as_often() -> None:

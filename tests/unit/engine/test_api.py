@@ -88,7 +88,7 @@ def test_a_query_tells_what_is_known_of_it(engine: Engine) -> None:
     assert str(q.verdict.state.size) == "per window"
     assert str(q.monotonicity).startswith("strict non-monotonic")
     assert q.tree.splitlines()[-1].strip() == "Stream bids"
-    assert repr(q) == f"Query('means', {q.sql!r})"
+    assert repr(q) == f"Query('means', {' '.join(q.text.split())!r})"  # as it was typed
 
 
 def test_the_sql_of_a_query_is_the_query(engine: Engine) -> None:
@@ -228,3 +228,27 @@ def test_what_a_run_reads_is_neither_dropped_nor_replaced(tmp_path: Path) -> Non
     run.stop()
     engine.execute("DROP STREAM bids")
     assert "bids" not in engine.catalog
+
+
+def test_a_status_of_facts_alone_has_no_now(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("CREATE STREAM s (k BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    run = engine.query("SELECT k FROM s", name="q").start()
+    engine.feed("s", [(1, 0)])
+    engine.step()
+    assert str(run.status) == "running, after step 0"
+
+
+def test_what_is_kept_without_a_known_length_is_said_in_words(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("CREATE STREAM visits (who STRING, at TIMESTAMP, PROGRESS FOR at AS at)")
+    best = """
+        SELECT who, pages FROM (
+          SELECT who, window_end, COUNT(*) AS pages
+          FROM SESSION(visits PARTITION BY who, at, 10 MINUTES)
+          GROUP BY who, window_start, window_end) AS s
+        QUALIFY ROW_NUMBER() OVER (
+          PARTITION BY who, FLOOR(s.window_end TO 1 DAY) ORDER BY pages DESC) <= 2
+    """
+    said = engine.query(best, name="best").explain()
+    assert 'keeps    rows of "visits" until nothing can change them' in said

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from difflib import get_close_matches
 
 from ebbtide.algebra.aggregates.bags import collect, mode, percentile, single
 from ebbtide.algebra.aggregates.extremes import arg_extreme, extreme, first, last, truth
 from ebbtide.algebra.aggregates.function import AggregateFunction, Maker, Types
 from ebbtide.algebra.aggregates.moments import average, count, sum_, trying, variance
-from ebbtide.core.folds import Fold
+from ebbtide.algebra.aggregates.own import OUTCOME_OF, outcome, owned
 from ebbtide.errors import BindError, QueryError
 
 __all__ = ["AGGREGATES", "ALIASES", "AggregateFunction", "aggregate", "register"]
@@ -62,6 +61,8 @@ ALIASES = {
 
 def aggregate(name: str, types: Types) -> AggregateFunction:
     """The aggregate of that name for arguments of those types."""
+    if name.startswith(OUTCOME_OF):
+        return outcome(aggregate(name.removeprefix(OUTCOME_OF), types))
     if name not in AGGREGATES:
         near = get_close_matches(name, AGGREGATES, 1)
         raise BindError(
@@ -75,15 +76,12 @@ def aggregate(name: str, types: Types) -> AggregateFunction:
 def register(name: str, make: Maker) -> None:
     """Adds an aggregate of the user's own to the library, under an upper-case name.
 
-    It keeps the rows of its groups as long as they are valid.
+    It keeps the rows of its groups as long as they are valid.  What its functions raise is an error
+    of the group.
     """
     if name != name.upper():
         raise QueryError("bad-name", f'"{name}" must be in upper case', hint=name.upper())
     if name in AGGREGATES or name in ALIASES:
         raise QueryError("duplicate-name", f'there is an aggregate "{name}" already')
 
-    def keeping_rows(types: Types) -> AggregateFunction:
-        # Only the library's own states have a place among what is kept.
-        return replace(make(types), fold=Fold.ROWS)
-
-    AGGREGATES[name] = keeping_rows
+    AGGREGATES[name] = lambda types: owned(name, make(types))

@@ -8,7 +8,8 @@ An aggregate that is ``ordered`` gets, after its arguments, each row's place in 
 (time, key, all columns), a comparable value; ties in that order are equal rows.  Unless it
 ``keeps_nulls``, an aggregate never sees a row in which an argument is NULL.  One that is
 ``idempotent`` is the same whether equal arguments come once or often.  ``fold`` says what may stand
-in for rows that stay for ever.
+in for rows that stay for ever.  The functions of one that is the user's ``own`` may fail on any
+row; one that ``reports`` has that as a part of its result.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class AggregateFunction:
     nullable: bool = True
     idempotent: bool = False
     fold: Fold = Fold.ROWS
+    own: bool = False
+    reports: bool = False
 
 
 Maker: TypeAlias = Callable[[Types], AggregateFunction]

@@ -70,6 +70,8 @@ class Call:
     order: tuple[SortColumn, ...] = ()
     row: tuple[int, ...] = ()
     share: float = 0.5
+    reports: bool = False
+    """Whether its result is the value and the error that the five functions have raised."""
 
     @property
     def name(self) -> str:

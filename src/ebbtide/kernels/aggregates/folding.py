@@ -2,6 +2,8 @@
 
 Law: a group's state at an instant is ``accumulate`` over its valid rows.  A row that ends is
 retracted where the aggregate knows how; else the state is made anew from the rows that are left.
+Where the functions fail and the call ``reports``, that is the result, and the state is made anew
+with every change until they do not: as reported is the failure of the rows in their order.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ebbtide.core.values import normalise
+from ebbtide.core.values import normalise, row_key
+from ebbtide.errors import EvaluationError
 from ebbtide.kernels.aggregates.call import Call, Folding
 from ebbtide.kernels.sweeps.spans import Marks, Spans
 from ebbtide.state.arrays import Ints, order_by
@@ -84,15 +87,40 @@ def _fold(
         live.update(dict.fromkeys(came))
         for row in gone:
             del live[row]
-        if rebuilds and (gone or call.distinct):
-            state = _anew(call, function, list(live), arguments, diff)
+        try:
+            if state is _FAILED or (rebuilds and (gone or call.distinct)):
+                state = _anew(call, function, list(live), arguments, diff)
+            else:
+                for row in came:
+                    state = _times(function.accumulate, state, arguments[row], diff[row])
+                for row in gone:
+                    assert function.retract is not None
+                    state = _times(function.retract, state, arguments[row], diff[row])
+            result = function.result(state)
+        except EvaluationError:
+            if not call.reports:
+                raise
+            state, result = _reported(call, function, list(live), arguments, diff)
         else:
-            for row in came:
-                state = _times(function.accumulate, state, arguments[row], diff[row])
-            for row in gone:
-                assert function.retract is not None
-                state = _times(function.retract, state, arguments[row], diff[row])
-        yield function.result(state)
+            result = (result, None) if call.reports else result
+        yield result
+
+
+_FAILED = object()
+"""The state of a group on whose rows the functions fail."""
+
+
+def _reported(
+    call: Call, function: Folding, live: list[int], arguments: list[Any], diff: list[int]
+) -> tuple[Any, tuple[Any, str | None]]:
+    """The state and the result of rows in their order, whatever the functions make of them."""
+    width = len(call.arguments)
+    in_order = sorted(live, key=lambda row: row_key(arguments[row][:width]))
+    try:
+        state = _anew(call, function, in_order, arguments, diff)
+        return state, (function.result(state), None)
+    except EvaluationError as error:
+        return _FAILED, (None, error.reason)
 
 
 def _times(move: Callable[[Any, Any], Any], state: Any, row: Any, count: int) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.kernels.grouping import grouped
+from ebbtide.kernels.grouping import exact, firsts, grouped
 from ebbtide.kernels.kernel import Batch
 from ebbtide.kernels.ordering import in_order
 from ebbtide.state.arrays import Ints, Words, differs
@@ -40,12 +40,12 @@ def known(stored: Batch, new: Batch, partition: tuple[int, ...]) -> Known:
     columns = payload(new)
     names = [f"c{i}" for i in columns] + [field.name for field in TIMES]
     changes = concat([stored.select(names), new], new.schema)
-    rows = grouped((changes,), (columns,), (key_hash(changes, columns),))
+    rows = exact(changes, columns, key_hash(changes, columns))
     diff = ints(changes, DIFF)
     old = np.arange(len(diff)) < stored.num_rows
-    after = _sums(rows.numbers[0], diff, rows.count)
-    before = _sums(rows.numbers[0], np.where(old, diff, 0), rows.count)
-    facts = changes.take(pa.array(_firsts(rows.numbers[0], rows.count)))
+    after = _sums(rows.ids, diff, rows.count)
+    before = _sums(rows.ids, np.where(old, diff, 0), rows.count)
+    facts = firsts(changes, rows)
     parts = grouped((facts,), (partition,), (key_hash(facts, partition),))
     return Known(facts, parts.numbers[0], before, after)
 
@@ -73,9 +73,3 @@ def _sums(numbers: Ints, diff: Ints, count: int) -> Ints:
     total = np.zeros(count, np.int64)
     np.add.at(total, numbers, diff)
     return total
-
-
-def _firsts(numbers: Ints, count: int) -> Ints:
-    first = np.empty(count, np.int64)
-    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
-    return first

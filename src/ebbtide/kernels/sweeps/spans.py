@@ -16,7 +16,7 @@ from numba import njit
 from ebbtide.core.time import Instant
 from ebbtide.kernels.aggregates.accumulation import Values
 from ebbtide.state.arrays import Ints, Mask, differs, order_by, ranges
-from ebbtide.state.batch import DIFF, FROM, TO, codes, payload
+from ebbtide.state.batch import DIFF, FROM, TO, Codes, codes, payload
 from ebbtide.state.columns import ints
 from ebbtide.state.netting import net_points
 
@@ -90,10 +90,9 @@ def netted(table: Any, spans: Spans) -> Spans:
 
 def distinct(table: Any, spans: Spans, columns: Sequence[int]) -> Spans:
     """Each combination of the columns' values once, over maximal intervals, per group."""
-    taken = table.take(spans.rows)
-    values = codes(taken, columns)
-    pairs = spans.groups * np.int64(values.count) + values.ids
-    found = _levels(np.unique(pairs, return_inverse=True)[1], spans)
+    taken = table.select(columns).take(spans.rows)
+    values = codes(taken, range(len(columns)))
+    found = _levels(_in_groups(values, spans.groups), spans)
     # Levels change while a value stays: put the pieces together again.
     starts = differs([found.groups, found.rows])
     starts[1:] |= found.starts[1:] != found.ends[:-1]
@@ -101,6 +100,15 @@ def distinct(table: Any, spans: Spans, columns: Sequence[int]) -> Spans:
     last = np.append(first[1:], len(starts))[: len(first)] - 1
     one = np.ones(len(first), np.int64)
     return Spans(found.groups[first], found.starts[first], found.ends[last], one, found.rows[first])
+
+
+def _in_groups(values: Codes, groups: Ints) -> Ints:
+    """Numbers for values, each its own in every group."""
+    if not len(groups) or (groups == groups[0]).all():
+        return values.ids
+    pairs = groups * np.int64(values.count) + values.ids
+    found: Ints = np.unique(pairs, return_inverse=True)[1]
+    return found
 
 
 def _levels(ids: Ints, spans: Spans) -> Spans:

@@ -17,7 +17,9 @@ from sqlglot import exp
 
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.expression import Expression, Ref, depends_on_now
+from ebbtide.algebra.failing import can_fail
 from ebbtide.algebra.origin import tie_break
+from ebbtide.algebra.phases import comparisons
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation
 from ebbtide.core.schema import Column
 from ebbtide.core.tree import find, fold
@@ -77,8 +79,12 @@ class Grouping:
     def _below_now(
         self, relation: Relation, keys: list[Named], calls: list[NamedCall], names: Names
     ) -> tuple[Relation, list[Named], list[NamedCall]]:
-        """What depends on NOW() as columns of a query in FROM, and the groups over these."""
-        moving = [part for part in _parts_of(keys, calls) if depends_on_now(part)]
+        """What depends on NOW() as columns of a query in FROM, and the groups over these.
+
+        What can fail stays with the groups, so that it is an error of theirs.
+        """
+        parts = [part for part in _parts_of(keys, calls) if depends_on_now(part)]
+        moving = [column for part in parts for column in _moving(part)]
         columns: list[Named] = []
         for expression in (*map(Ref, relation.schema), *dict.fromkeys(moving)):
             wanted = expression.column.name if isinstance(expression, Ref) else "at_now"
@@ -205,6 +211,11 @@ def _parts_of(keys: list[Named], calls: list[NamedCall]) -> list[Expression]:
         found += [*call.arguments, *(key.expression for key in call.order)]
         found += [] if call.filter is None else [call.filter]
     return found
+
+
+def _moving(part: Expression) -> tuple[Expression, ...]:
+    """What of a part is computed below the groups: all of it, or if it can fail its comparisons."""
+    return comparisons(part) if can_fail(part) else (part,)
 
 
 def _over(call: AggregateCall, moved: Move) -> AggregateCall:
