@@ -140,6 +140,49 @@ def test_intervals_cover_as_often_as_they_say(shape: str, impact: str | None) ->
         assert abs(100 * covered / len(known) - 95) <= 2
 
 
+SHAPES: dict[str, Any] = {
+    "uniform": lambda random, size: 100 + 20 * random.random(size),
+    "normal": lambda random, size: random.normal(50, 10, size),
+    "exponential": lambda random, size: random.exponential(1.0, size),
+    "log-normal": lambda random, size: random.lognormal(0, 1, size),
+}
+TRIALS = {30: 4000, 50: 4000, 100: 2000, 300: 1000}
+"""By the rows that are expected; the part that covers is then known within a point or so."""
+
+
+def coverage(shape: str, rows: int, mean: bool) -> float:
+    """How many of a hundred intervals cover, where so many rows are expected in a tenth of all, and
+    at least 30 were sampled; values of no shape are counted."""
+    random = np.random.default_rng(rows)
+    stated = covered = 0
+    while stated < TRIALS[rows]:
+        values = SHAPES[shape](random, 10 * rows) if shape else np.ones(10 * rows)
+        chosen = values[random.random(10 * rows) < 0.1]
+        found = interval([(float(value), 1, 10) for value in chosen], mean, 0.95)
+        if found is not None:
+            stated += 1
+            covered += found[0] <= (values.mean() if mean else values.sum()) <= found[1]
+    return 100 * covered / stated
+
+
+@pytest.mark.parametrize("rows", [30, 50, 100, 300])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_intervals_of_means_cover_whatever_the_values_are(shape: str, rows: int) -> None:
+    assert 93 <= coverage(shape, rows, mean=True) <= 97
+
+
+@pytest.mark.parametrize("rows", [30, 50, 100, 300])
+@pytest.mark.parametrize("shape", [*SHAPES, ""])
+def test_intervals_of_sums_and_counts_cover_whatever_the_values_are(shape: str, rows: int) -> None:
+    assert 93 <= coverage(shape, rows, mean=False) <= 97
+
+
+def test_no_interval_of_a_sum_is_stated_that_is_a_single_row_s() -> None:
+    even = [(1.0 + i / 100, 1, 10) for i in range(40)]
+    assert interval([*even, (5.0, 1, 10)], False, 0.95) is not None
+    assert interval([*even, (500.0, 1, 10)], False, 0.95) is None
+
+
 def test_no_interval_is_stated_below_30_rows_of_chance() -> None:
     assert interval([(1.0, 29, 10), (2.0, 50, 1)], False, 0.95) is None
     assert interval([(1.0, 30, 10)], False, 0.95) is not None

@@ -34,6 +34,7 @@ from ebbtide.compile.replaying import Upstream, upstream
 from ebbtide.core.change import Change
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.time import NEG_INF, Instant
+from ebbtide.core.values import row_key
 from ebbtide.dataflow.frontiers import times_of
 from ebbtide.dataflow.in_process import deliver, no_rows, run_stages
 from ebbtide.dataflow.operations import (
@@ -164,7 +165,8 @@ class ReplayAll:
     def _place(self) -> StatePlace:
         return StatePlace(self.root, self.said.version, self.base)
 
-    def _tasks(self) -> tuple[StageTask, ...]:
+    @cached_property
+    def _times(self) -> StepTimes:
         lowered, moment = self.flow.lowered, self.moment
         before = tuple(
             frontier.read(moment.reading)
@@ -175,8 +177,10 @@ class ReplayAll:
         times = times_of(lowered, before, moment.after, nows, moment.clock)
         if not moment.collects:
             times = {number: its.uncollected for number, its in times.items()}
-        tasks = self.flow.tasks(self._place, StepTimes(before, moment.after, times))
-        return tuple(map(self._restricted, tasks))
+        return StepTimes(before, moment.after, times)
+
+    def _tasks(self) -> tuple[StageTask, ...]:
+        return tuple(map(self._restricted, self.flow.tasks(self._place, self._times)))
 
     def _restricted(self, task: StageTask) -> StageTask:
         outputs = self.flow.lowered.physical.outputs
@@ -257,7 +261,7 @@ class ReplayAll:
             alone = [change for f in files for change in to_changes(Archive(self.root).table(f))]
             changes = _marked(changes, alone, view.layout)
         else:
-            changes = net(changes)
+            changes = _begun(net(changes), self.flow.nows(self._times)[name], view.layout)
         for file in files:
             remove(self.root, file)
         if name in self.flow.unwritten or not changes.num_rows:
@@ -322,6 +326,49 @@ def as_arrived(declaration: Any, changes: Any) -> Any:
     ]
     times = [changes.column(name) for name in (FROM, TO, DIFF)]
     return pa.Table.from_arrays([*columns, *times], schema=batch_schema(types))
+
+
+def _begun(changes: Any, now: Instant, schema: Any) -> Any:
+    """Net changes, none of which begins after ``now``.
+
+    Where rows overlap, their net is cut at the end of each.  What goes on after ``now`` has begun
+    before it, so it begins there:
+
+        now          |                          |
+        +2 |-----------)              +1 |-------------)
+        +1             |----)    ->   +1 |------------------)
+    """
+    if not (ints(changes, FROM) > now).any():
+        return changes
+    by_row: dict[Any, list[Change]] = {}
+    for change in to_changes(changes):
+        by_row.setdefault(row_key(change.row), []).append(change)
+    found = [
+        c for its in by_row.values() for c in _joined(sorted(its, key=lambda c: c.valid_from), now)
+    ]
+    return from_changes(found, schema)
+
+
+def _joined(pieces: Sequence[Change], now: Instant) -> Iterator[Change]:
+    """The pieces of a row, in order; those after ``now`` as parts of the ones that lead to them."""
+    later: list[Change] = []
+    for piece in reversed(pieces):
+        level, start = sum(change.diff for change in later), piece.valid_from
+        if later and piece.valid_to == later[0].valid_from and _contains(piece.diff, level):
+            later = [replace(change, valid_from=start) for change in later]
+            piece = replace(piece, diff=piece.diff - level)
+        else:
+            yield from later
+            later = []
+        later += [piece] if piece.diff else []
+        if start <= now:
+            yield from later
+            later = []
+    yield from later
+
+
+def _contains(level: int, part: int) -> bool:
+    return level * part > 0 and abs(level) >= abs(part)
 
 
 def _marked(changes: Any, alone: Sequence[Change], schema: Any) -> Any:

@@ -11,11 +11,15 @@ With a row x that was kept with probability 1 / k:
     mean   M = S / N, N = sum of k variance  sum of k (k - 1) (x - M)^2 / N^2       (Hajek)
 
 Rows that are certain, k = 1, add nothing to a variance.  Where values are skewed, so are estimates,
-and large ones come with large variances: the ends are moved by the first terms of Cornish and
-Fisher's expansion, from the third moments of the same parts; and the fewer parts make up a
-variance, the less it is known, so Student's distribution has as many degrees of freedom as the
-fourth moments leave (Satterthwaite).  An interval is stated where every row
-below the aggregate comes of one row of the sample; for a histogram none is.
+and large ones come with large variances: by the first terms of Cornish and Fisher's expansion, from
+the third moments of the same parts, the ends are to be moved towards the long tail.  A sample does
+not know how long it is: one that has met the tail moves its ends too far, and one that has not, too
+little.  So the end on the side of the tail moves by that and by some of its square (``LONGER``),
+and has as many degrees of freedom as the fourth moments leave (Satterthwaite); the other end moves
+by a part of it only (``near_part``).  How much was found by trials: docs/adr/0028 has them.
+
+No sum is given an interval of which a single row makes up most (``MOST``).  An interval is stated
+where every row below the aggregate comes of one row of the sample; for a histogram none is.
 """
 
 from __future__ import annotations
@@ -50,6 +54,12 @@ from ebbtide.store.input_archive import WeighedRow
 
 ENOUGH = 30
 """How many rows of a group have to be left to chance, so that an interval is stated."""
+
+LONGER = {"sum": 1.0, "mean": 2.0}
+"""How much further than by the expansion the end on the side of the tail moves, by its square."""
+
+MOST = 0.8
+"""The part of the variance of a sum that a single row may make up."""
 
 Interval: TypeAlias = tuple[float, float] | None
 
@@ -245,18 +255,33 @@ def interval(values: Sequence[tuple[float, int, int]], mean: bool, level: float)
     parts = [(x, n * k, k) for x, n, k in values if k > 1]
     if mean:
         # A row is nearer to a mean of which it is a part than to that of the others.
-        parts = [((x - centre) / (1 - k / count), m, k) for x, m, k in parts]
+        parts = [((x - centre) / math.sqrt(1 - k / count), m, k) for x, m, k in parts]
     variance = math.fsum(m * (k - 1) * x**2 for x, m, k in parts)
     if not variance:
         return centre, centre
+    if not mean and max(k * (k - 1) * x**2 for x, _, k in parts) > MOST * variance:
+        return None
     spread = math.sqrt(variance)
     fourth = math.fsum(m * (k - 1) ** 3 * x**4 for x, m, k in parts)
     skew = math.fsum(m * (k - 1) * (k - 2) * x**3 for x, m, k in parts) / spread**3
     bias = math.fsum(m * (k - 1) ** 2 * x**3 for x, m, k in parts) / spread**3
     freedom = max(2.0, min(chances - 1.0, 2 * variance**2 / fourth)) if fourth else chances - 1.0
-    z = quantile((1 + level) / 2, freedom)
-    moved = (skew - 3 * bias) * (z**2 - 1) / 6 - bias / 2
-    return centre - (z + moved) * spread / scale, centre + (z - moved) * spread / scale
+    p = (1 + level) / 2
+    far, plain = quantile(p, freedom), quantile(p, chances - 1.0)
+    moved = (3 * bias - skew) * (far**2 - 1) / 6 + bias / 2
+    near = max(0.0, plain - abs(moved) * near_part(abs(moved), mean))
+    tail = far + abs(moved) + LONGER["mean" if mean else "sum"] * moved**2
+    below, above = (near, tail) if moved >= 0 else (tail, near)
+    return centre - below * spread / scale, centre + above * spread / scale
+
+
+def near_part(moved: float, mean: bool) -> float:
+    """By which part of the expansion the end moves that is not on the side of the tail.
+
+    A sum is skewed by the number of its rows, too, which is known well; the more it is skewed by
+    their values, the less of it is sure.
+    """
+    return 0.25 if mean else max(0.0, 1 - moved / 2)
 
 
 def quantile(probability: float, freedom: float) -> float:

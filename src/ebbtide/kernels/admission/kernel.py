@@ -28,7 +28,7 @@ from ebbtide.core.admission.state import Ledger, ledger_of
 from ebbtide.core.admission.sums import SumLedger
 from ebbtide.core.admission.versions import VersionLedger
 from ebbtide.core.change import Change, minus
-from ebbtide.core.declaration import Declaration
+from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.frontier import InputFrontier, first_frontier
 from ebbtide.core.row_text import row_text
 from ebbtide.core.time import INF, NEG_INF, Instant
@@ -36,6 +36,7 @@ from ebbtide.core.values import Row
 from ebbtide.kernels.admission.plain_keys import ends_by_itself, plain_keys, stored_times
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
+from ebbtide.state.arrays import Hashes
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -85,10 +86,10 @@ class Admission:
         (arrived,), (area,) = inputs, areas
         before = self.before or first_frontier(self.declaration)
         after = self.after or before
-        hashes = np.unique(np.concatenate([area.hash(arrived), self._passed(area, before, after)]))
-        if not len(hashes):
+        passed = self._passed(area, before, after)
+        if not arrived.num_rows and not len(passed):
             return Result(self.output(inputs).empty_table(), areas)
-        stored = net(area.query(hashes))
+        stored = net(self._known(area, arrived, passed, (before, after)))
         count = stored.num_rows
         operations = pa.concat_tables([stored, arrived]).combine_chunks()
         plain = plain_keys(self.declaration, operations, count, after)
@@ -110,6 +111,29 @@ class Admission:
         # is older than the horizon.
         area = area.insert(net(pa.concat_tables(parts))).reorganize()
         return Result(pa.concat_tables(emitted), (area,))
+
+    def _known(
+        self,
+        area: SweepArea,
+        arrived: Batch,
+        passed: Hashes,
+        frontiers: tuple[InputFrontier, InputFrontier],
+    ) -> Batch:
+        """The stored operations of the keys that came, and of those that the horizon passes."""
+        before, after = frontiers
+        came = np.unique(area.hash(arrived))
+        if not _settles_by_key(self.declaration, after):
+            return area.query(np.union1d(came, passed))
+        # All of a key's operations are stored until the same instant: no others are looked at.
+        found = area.none.changes
+        if len(came):
+            _, ends = stored_times(self.declaration, arrived, after)
+            found = area.moved(int(ends.min()), int(ends.max()), came).changes
+        others = np.setdiff1d(passed, came)
+        if len(others):
+            older = area.moved(_horizon(before) + 1, _horizon(after), others).changes
+            found = pa.concat_tables([found, older])
+        return found
 
     def pending(self, stored: Batch, frontier: InputFrontier) -> list[Arrival]:
         """The negatives among stored operations that wait for what they are about."""
@@ -225,6 +249,16 @@ def _by_key(
     for operation in new:
         found[operation.key][1].append(operation)
     return found
+
+
+def _settles_by_key(declaration: Declaration, frontier: InputFrontier) -> bool:
+    """Whether equal keys have equal times, of all times that settle a fact."""
+    settling = {line.attribute for line in frontier.settling}
+    return (
+        isinstance(declaration, StreamDeclaration)
+        and bool(settling)
+        and settling <= set(declaration.key)
+    )
 
 
 def _horizon(frontier: InputFrontier) -> Instant:
