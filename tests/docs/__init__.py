@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ebbtide.algebra.aggregates import AGGREGATES
 from ebbtide.analysis import check
 from ebbtide.core.declaration import StreamDeclaration
 from ebbtide.core.time import instant
@@ -90,11 +91,19 @@ def blocks(page: Path) -> list[Block]:
 
 
 def run_python(page: Path, names: dict[str, Any], *, spark: bool) -> None:
-    """Runs the Python of a page; what needs Spark only where it is there."""
-    for block in blocks(page):
-        if block.language == "python" and (spark or not block.spark):
-            with refusal(block):
-                _run(block, names)
+    """Runs the Python of a page; what needs Spark only where it is there.
+
+    Aggregates that the page adds to the library are there for the page alone.
+    """
+    library = dict(AGGREGATES)
+    try:
+        for block in blocks(page):
+            if block.language == "python" and (spark or not block.spark):
+                with refusal(block):
+                    _run(block, names)
+    finally:
+        for name in AGGREGATES.keys() - library.keys():
+            del AGGREGATES[name]
 
 
 def run_shell(page: Path, environment: dict[str, str]) -> None:
