@@ -2,12 +2,10 @@
 
 import os
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
 from docs import PAGES, ROOT, SHOWN, TRIED, Block, bind_sql, blocks, refusal, run_python, run_shell
-from ebbtide.algebra.aggregates import AGGREGATES
 from ebbtide.errors import BindError
 
 
@@ -22,8 +20,7 @@ def with_blocks_of(language: str) -> list[Path]:
 @pytest.mark.parametrize("page", with_blocks_of("python"), ids=name)
 def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with patch.dict(AGGREGATES):  # a page may add one of its own
-        run_python(page, {}, spark=False)
+    run_python(page, {}, spark=False)
 
 
 @pytest.mark.parametrize("page", with_blocks_of("sql"), ids=name)
