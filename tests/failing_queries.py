@@ -113,6 +113,21 @@ INSTANTS = {
         SELECT k, SUM(CASE WHEN at > NOW() - INTERVAL 2 MICROSECONDS THEN 6 DIV v ELSE v END) AS n
         FROM a [RANGE 5 MICROSECONDS] GROUP BY k
     """,
+    "times of a group": """
+        SELECT k, COUNT(*) FILTER (WHERE at <= NOW() - INTERVAL 1 MICROSECOND * (3 DIV v)) AS n,
+          SUM(CASE WHEN v = 1 THEN 5
+            WHEN NOW() < at + INTERVAL 1 MICROSECOND * (6 DIV v) THEN v ELSE 0 END) AS x
+        FROM a [RANGE 5 MICROSECONDS] GROUP BY k
+    """,
+    "times of all rows": """
+        SELECT COUNT(*) FILTER (WHERE v > 1 AND at < NOW() - INTERVAL 1 MICROSECOND * (3 DIV v))
+          AS n, MAX(v) FILTER (WHERE at > NOW() - INTERVAL 1 MICROSECOND * (2 DIV k)) AS m
+        FROM a [RANGE 5 MICROSECONDS]
+    """,
+    "a time of a key": """
+        SELECT at <= NOW() - INTERVAL 1 MICROSECOND * (3 DIV v) AS old, COUNT(*) AS n
+        FROM a [RANGE 5 MICROSECONDS] GROUP BY old
+    """,
     "a key": """
         SELECT CASE WHEN at > NOW() - INTERVAL 2 MICROSECONDS THEN 6 DIV v ELSE v END AS g,
           COUNT(*) AS n FROM a [RANGE 5 MICROSECONDS] GROUP BY g
@@ -133,6 +148,31 @@ INSTANTS = {
         SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE NOT EXISTS
           (SELECT 1 FROM b [RANGE 5 MICROSECONDS] WHERE b.k = a.k
              AND (b.at > NOW() - INTERVAL 2 MICROSECONDS OR 6 DIV b.w > 2))
+    """,
+}
+RECURSIONS = {
+    "a partner that must not be": """
+        INSERT INTO r SELECT k, v, at FROM a;
+        INSERT INTO r SELECT k, n, at + INTERVAL 3 MICROSECONDS FROM r WHERE NOT EXISTS
+          (SELECT 1 FROM b WHERE b.k = r.k AND b.at > r.at - INTERVAL 3 MICROSECONDS
+             AND b.at <= r.at AND 6 DIV b.w > r.n);
+    """,
+    "a partner that must be": """
+        INSERT INTO r SELECT k, w, at FROM b;
+        INSERT INTO r SELECT k, v, at FROM a WHERE EXISTS
+          (SELECT 1 FROM r WHERE r.k = a.k AND r.at < a.at
+             AND r.at >= a.at - INTERVAL 4 MICROSECONDS AND 6 DIV r.n > a.v);
+    """,
+    "an outer join": """
+        INSERT INTO r SELECT k, v, at FROM a;
+        INSERT INTO r SELECT r.k, b.w, r.at + INTERVAL 4 MICROSECONDS FROM r
+          LEFT JOIN b ON b.k = r.k AND b.at >= r.at - INTERVAL 2 MICROSECONDS AND b.at <= r.at
+            AND 6 DIV b.w > r.n;
+    """,
+    "beside it": """
+        INSERT INTO r SELECT a.k, a.v, a.at FROM a LEFT JOIN b ON b.k = a.k
+          AND b.at >= a.at - INTERVAL 2 MICROSECONDS AND b.at <= a.at AND 6 DIV b.w > a.v;
+        INSERT INTO r SELECT k, n + 1, at + INTERVAL 4 MICROSECONDS FROM r WHERE n < 9;
     """,
 }
 OWN = {

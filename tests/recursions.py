@@ -106,8 +106,13 @@ QUERIES = (
 @cache
 def recursive(name: str, query: str) -> Relation:
     """The plan of a query that reads a recursive stream."""
+    return recursion_of(RULES[name], query)
+
+
+def recursion_of(rules: str, query: str) -> Relation:
+    """The plan of a query that reads a stream which is fed by rules."""
     known = catalog()
-    for statement in parse(f"{STREAM}{RULES[name]}{query};"):
+    for statement in parse(f"{STREAM}{rules}{query};"):
         bound = bind(statement, known)
         if isinstance(bound, Declared):
             known = bound.catalog

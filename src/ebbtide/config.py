@@ -27,14 +27,22 @@ from zoneinfo import ZoneInfo
 from ebbtide.errors import UnsupportedError
 
 __all__ = [
+    "NURSERY",
     "Config",
     "Limits",
     "Profile",
     "cache_directory",
+    "environment",
+    "java_options",
     "java_program",
+    "nursery_address",
+    "replace_environment",
     "share_python_with_workers",
     "workers_python",
 ]
+
+NURSERY = "EBBTIDE_NURSERY"
+"""What workers find their nursery by; a session sets it for them."""
 
 Profile = Literal["quick", "ci", "long"]
 
@@ -101,6 +109,32 @@ def java_program(environment: Mapping[str, str] = os.environ) -> str | None:
     if home:
         return os.path.join(home, "bin", "java")
     return shutil.which("java", path=environment.get("PATH", ""))
+
+
+def environment() -> dict[str, str]:
+    """All of the environment, for a process that is to have the same."""
+    return dict(os.environ)
+
+
+def replace_environment(variables: Mapping[str, str]) -> None:
+    """Gives this process the environment of another, in whose place it goes on."""
+    os.environ.clear()
+    os.environ.update(variables)
+
+
+def nursery_address(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Where a process waits that has imported what workers need, if one was started for them."""
+    return environment.get(NURSERY)
+
+
+def java_options(environment: Mapping[str, str] = os.environ) -> str:
+    """What the user has Java, or Spark's Java, set to; both read it from the environment.
+
+    >>> java_options({"JAVA_TOOL_OPTIONS": "-Xmx4g", "SPARK_SUBMIT_OPTS": "-XX:+UseZGC"})
+    '-Xmx4g -XX:+UseZGC'
+    """
+    named = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS", "_JAVA_OPTIONS")
+    return " ".join(environment[name] for name in named if environment.get(name))
 
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> str | None:

@@ -37,7 +37,7 @@ ALLOWED = {
     "analysis": May(f"{MODEL} plan_text"),
     "optimizer": May(f"{MODEL} analysis"),
     "columnar": May(f"{MODEL} state", "numpy pyarrow"),
-    "state": May("errors config core", "numpy pyarrow"),
+    "state": May("errors config core", "numba numpy pyarrow"),
     "kernels": May("errors config core state", "numba numpy pyarrow"),
     "files": May("errors config core state", "numpy pyarrow"),
     "drawing": May("errors config core"),

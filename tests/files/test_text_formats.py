@@ -93,6 +93,28 @@ def test_a_line_of_csv_says_the_same_alone_and_beside_others(lines: list[str], p
     assert len(together) == len(lines)
 
 
+@pytest.mark.parametrize("length", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16, 1 << 20])
+def test_a_long_line_of_csv_is_read_as_any_other(length: int) -> None:
+    reading = reader("csv", SCHEMA, header="false")
+    ordinary = "1,2.5,word,true,1.50,2026-01-01 12:00:00"
+    long = f"1,2.5,{'w' * length},true,1.50,2026-01-01 12:00:00"
+    rows = read(reading, "\n".join([ordinary, long, ordinary]))
+    assert [len(row[2]) for row in rows] == [4, length, 4]
+    assert {row[:2] + row[3:] for row in rows} == {rows[0][:2] + rows[0][3:]}
+
+
+@pytest.mark.parametrize("place", [*range(-3, 4)])
+def test_a_number_to_the_base_16_is_none_wherever_it_stands(place: int) -> None:
+    """Blocks are compared piece by piece."""
+    reading = reader("csv", SCHEMA, header="false")
+    before = "1,2.5,,true,1.50,2026-01-01 12:00:00"
+    filler = "w" * ((1 << 16) + place - len(before) - 1)
+    line = "0x1F,2.5,word,true,1.50,2026-01-01 12:00:00"
+    first, second = read(reading, f"{before.replace(',,', f',{filler},')}\n{line}\n")
+    assert (first[0], first[-1]) == (1, None)
+    assert second[-1] == line
+
+
 SCALARS = ["1", "1.0", "1.5", '"x"', '"1"', "true", "null", "NaN", "1e400", "1.005", '"é"', "[1]"]
 JSON_TIMES = [json.dumps(text) for text in TIMES if text] + ["1767268800", "1767268800000", "null"]
 NAMES = ["a", "x", "s", "b", "m", "at", "A", "S", "other"]

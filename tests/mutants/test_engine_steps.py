@@ -101,6 +101,18 @@ ADMISSION = [
         "rows",
     ),
     Mistake(
+        "keys are looked for behind their first time",
+        "kernels.admission.kernel:_ends",
+        turned(lambda ends: (ends[0] + 1, ends[1])),
+        "rows",
+    ),
+    Mistake(
+        "keys are looked for before their last time",
+        "kernels.admission.kernel:_ends",
+        turned(lambda ends: (ends[0], ends[1] - 1)),
+        "rows",
+    ),
+    Mistake(
         "operations are not remembered",
         "kernels.admission.kernel:Admission._opened",
         turned(lambda rows: rows.slice(0, 0)),

@@ -90,6 +90,18 @@ def stream(delay: int, retain: int, life: int | None, sequence: bool) -> Declara
     )
 
 
+def stamped(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A stream whose key has its time."""
+    return replace(stream(delay, retain, life, sequence), key=("id", "at"))
+
+
+def twofold(delay: int, retain: int, life: int | None, sequence: bool) -> Declaration:
+    """A stream with two times that progress, each on its own."""
+    promises = (Promise("at", delay), Promise("seen", 2 * delay))
+    declared = stream(delay, retain, life, sequence)
+    return replace(declared, promises=promises, key=("id", "at", "seen") if sequence else ("id",))
+
+
 def history(random: Random, declaration: Declaration, steps: int) -> list[list[Arrival]]:
     """Arrivals of some steps: mostly what is usual, of few keys, with some delay."""
     ops = sorted(allowed_ops(declaration), key=lambda op: op.value)
@@ -120,6 +132,14 @@ def _arrival(random: Random, op: Op, low: int, place: int) -> Arrival:
     return Arrival(op, row, place)
 
 
+def arrivals(rows: Sequence[Arrival], schema: Any) -> Any:
+    """Rows as an admission takes them."""
+    changes = [
+        Change((*a.row, a.op.value if a.op else None, a.offset, None), NEG_INF, INF) for a in rows
+    ]
+    return from_changes(changes, schema)
+
+
 class Kernel:
     """An admission between steps."""
 
@@ -133,12 +153,7 @@ class Kernel:
         self, rows: Sequence[Arrival], before: InputFrontier, after: InputFrontier
     ) -> tuple[Any, Any]:
         """The net changes of a step: of what is used, and of what is not."""
-        changes = [
-            Change((*a.row, a.op.value if a.op else None, a.offset, None), NEG_INF, INF)
-            for a in rows
-        ]
-        arrived = from_changes(changes, self.schema)
-        kernel = self.kernel.between(before, after)
+        kernel, arrived = self.kernel.between(before, after), arrivals(rows, self.schema)
         result = kernel.step((arrived,), (self.area,), Times(NEG_INF, NEG_INF, (ALWAYS,)))
         (self.area,) = result.areas
         used, unused = (consolidate(to_changes(part)) for part in split(result.changes))
@@ -149,14 +164,16 @@ class Kernel:
         return consolidate(to_changes(self.area.query(None)))
 
 
-def none_is_plain(declaration: Declaration, operations: Any, stored: int, after: Any) -> Plain:
-    found = plain_keys(declaration, operations, stored, after)
+def none_is_plain(declaration: Declaration, operations: Any, *rest: Any) -> Plain:
+    found = plain_keys(declaration, operations, *rest)
     nobody = np.zeros(operations.num_rows, np.bool_)
     return Plain(nobody, nobody, found.emitted.slice(0, 0))
 
 
 @given(
-    make=st.sampled_from((table, bounded, bag, summed, temporal, committed, stream)),
+    make=st.sampled_from(
+        (table, bounded, bag, summed, temporal, committed, stream, stamped, twofold)
+    ),
     seed=st.integers(0, 2**32),
     steps=st.integers(1, 6),
     delay=st.integers(0, 4),

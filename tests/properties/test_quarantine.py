@@ -11,11 +11,11 @@ from random import Random
 import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
-from tests.failing_queries import INSTANTS, OWN, SUBQUERIES, own_aggregates
+from tests.failing_queries import INSTANTS, OWN, RECURSIONS, SUBQUERIES, own_aggregates
 from tests.histories import declarations_of, history
 from tests.law import QUERIES, held_to
 from tests.recursions import QUERIES as READERS
-from tests.recursions import RULES, recursive
+from tests.recursions import RULES, recursion_of, recursive
 from tests.scenarios import plan_of
 
 from ebbtide.algebra.relation import Relation
@@ -95,5 +95,13 @@ def test_recursions_leave_out_what_fails(
         held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)
     except (UnsupportedError, TemporalError) as error:
         event(f"not built: {error.code}")
-    except EvaluationError as error:
-        event(f"not quarantined: {error.message}")
+
+
+@pytest.mark.parametrize("place", RECURSIONS)
+@settings(max_examples=_FEW, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 9), st.sampled_from((1, 2)))
+def test_a_condition_that_fails_inside_of_a_recursion_stops_nothing(
+    place: str, seed: int, steps: int, shards: int
+) -> None:
+    plan = recursion_of(RECURSIONS[place], READERS[0])
+    held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
-from hypothesis import assume, event, given, settings
+from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from ebbtide.algebra import (
@@ -27,16 +27,18 @@ from ebbtide.algebra import (
 )
 from ebbtide.algebra.expression import Comparison, Literal
 from ebbtide.config import Config
-from ebbtide.core.change import Change, consolidate, facts
+from ebbtide.core.change import Change, consolidate, facts, snapshot
 from ebbtide.core.declaration import Promise, StreamDeclaration
 from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import Instant
 from ebbtide.core.types import BIGINT, INTERVAL, TIMESTAMP
 from ebbtide.core.values import Row
 from ebbtide.lineage import Lineage, why
+from ebbtide.optimizer import unfailing
 from ebbtide.plan_text.plan_tree import plan_tree
-from ebbtide.reference.evaluation import evaluate_at
+from ebbtide.reference.evaluation import errors, evaluate_at
 from strategies.plans import queries
+from strategies.poison import poisoned
 
 NOW = 15
 CASES = {"quick": 60, "ci": 150, "long": 20_000}[Config.from_environment().profile]
@@ -56,7 +58,7 @@ def assert_lineage(
 ) -> Lineage:
     """That the inputs named for a row obey the law; gives them."""
     inputs = {name: consolidate(changes) for name, changes in inputs.items()}
-    found = why(plan, inputs, row, at, NOW)
+    found = why(unfailing(plan), inputs, row, at, NOW)
     named = {(cause.source, cause.change) for cause in found.causes}
     everything = {(name, change) for name, changes in inputs.items() for change in changes}
     assert named <= everything
@@ -88,6 +90,25 @@ def test_the_named_inputs_are_what_a_row_comes_from(
         event(role)
     if found.absences:
         event("an absence")
+
+
+@st.composite
+def failing(draw: st.DrawFn) -> tuple[Relation, Inputs]:
+    """Queries that fail on some rows."""
+    plan, inputs = draw(queries(depth=3, max_changes=5))
+    return poisoned(draw, plan), inputs
+
+
+@settings(max_examples=CASES // 10, suppress_health_check=[HealthCheck.filter_too_much])
+@given(failing(), st.integers(0, 12), st.randoms(use_true_random=False))
+def test_the_same_holds_beside_rows_on_which_a_query_fails(
+    query: tuple[Relation, Inputs], at: Instant, random: Random
+) -> None:
+    plan, inputs = query
+    assume(snapshot(errors(plan, inputs, NOW), at))
+    rows = list(evaluate_at(plan, inputs, at, NOW))
+    assume(rows)
+    assert_lineage(plan, inputs, random.choice(rows), at, random)
 
 
 ROWS = Schema((Column("k", BIGINT), Column("at", TIMESTAMP, False)))

@@ -24,6 +24,8 @@ QUERIES = {
     f"SELECT k, SUM(6 DIV v) FILTER (WHERE at <= NOW()) AS x FROM s {WINDOW} GROUP BY k": {
         "aggregate: division-by-zero"
     },
+    f"SELECT k, SUM(3) FILTER (WHERE at <= NOW() - INTERVAL 1 SECOND * (0 DIV v)) AS x FROM s"
+    f" {WINDOW} GROUP BY k": {"aggregate: division-by-zero"},
 }
 
 
@@ -48,3 +50,47 @@ def test_it_goes_on_without_what_fails(text: str, tmp_path: Path) -> None:
         engine.step()
         assert [row["k"] for row in query.snapshot().to_pylist()] == [2]
         assert query.errors().num_rows == 0
+
+
+def test_a_time_that_fails_beside_now_leaves_out_the_group_and_not_the_row(tmp_path: Path) -> None:
+    """It left out the row, and the group was counted without it."""
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("CREATE STREAM s (k BIGINT, v BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    query = engine.query(
+        f"""SELECT k, COUNT(*) AS n,
+              COUNT(*) FILTER (WHERE at <= NOW() - INTERVAL 1 SECOND * (0 DIV v)) AS old
+            FROM s {WINDOW} GROUP BY k""",
+        name="q",
+    )
+    query.start()
+    start = "2026-01-01 00:00:00"
+    engine.feed("s", [(1, 2, start), (1, 0, start), (2, 3, start)])
+    engine.step()
+    assert query.snapshot().to_pylist() == [{"k": 2, "n": 1, "old": 1}]
+    (error,) = query.errors().to_pylist()
+    assert (error["operator"], error["expression"]) == ("aggregate", "0 DIV phased.v")
+
+
+def test_a_condition_inside_of_a_recursion_leaves_out_its_row(tmp_path: Path) -> None:
+    """EXISTS and outer joins there failed the step."""
+    engine = Engine(tmp_path, transport="local")
+    engine.execute("""
+        CREATE STREAM s (k BIGINT, v BIGINT, at TIMESTAMP, PROGRESS FOR at AS at);
+        CREATE STREAM stops (k BIGINT, v BIGINT, at TIMESTAMP, PROGRESS FOR at AS at);
+        CREATE STREAM r (k BIGINT, v BIGINT, at TIMESTAMP NOT NULL, PROGRESS FOR at AS at);
+        INSERT INTO r SELECT k, v, at FROM s;
+        INSERT INTO r SELECT k, v, at + INTERVAL 1 MINUTE FROM r WHERE NOT EXISTS
+          (SELECT 1 FROM stops WHERE stops.k = r.k AND stops.at <= r.at
+             AND stops.at > r.at - INTERVAL 1 MINUTE AND 6 DIV stops.v > r.v);
+    """)
+    query = engine.query("SELECT k, at FROM r", name="q")
+    query.start()
+    engine.feed("s", [(1, 2, "2026-01-01 00:00:00"), (2, 2, "2026-01-01 00:00:00")])
+    engine.feed("stops", [(2, 0, "2026-01-01 00:00:30")])
+    for source in ("s", "stops"):
+        engine.advance(source, "2026-01-01 00:02:30")
+    engine.step()
+    found = sorted((row["k"], row["at"].minute) for row in query.snapshot().to_pylist())
+    assert found == [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]
+    (error,) = query.errors().to_pylist()
+    assert (error["operator"], error["error"].split(":")[0]) == ("antijoin", "division-by-zero")

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import pytest
 from pyspark.sql import SparkSession
 
+from ebbtide.spark import shelf
 from ebbtide.spark.session import start_spark
 
 
@@ -24,6 +26,13 @@ def spark() -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def _parcels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every other test all parcels lie on the shelf, however small."""
+    if crc32(request.node.nodeid.encode()) % 2:
+        monkeypatch.setattr(shelf, "LEAST", 0)
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:

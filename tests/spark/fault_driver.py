@@ -30,6 +30,7 @@ from ebbtide.program.run import Run
 from ebbtide.sinks import Files
 from ebbtide.spark import transport
 from ebbtide.spark.entry import Entry
+from ebbtide.spark.shelf import Shelf
 from ebbtide.state import area
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.manifest import Manifests
@@ -171,8 +172,8 @@ def put_faults_in(control: str) -> None:
         operators = tuple(map(faulty, plain.physical.operators))
         return replace(plain, physical=replace(plain.physical, operators=operators))
 
-    def scanned(self: Entry, rows: DataFrame, entrance: Entrance) -> DataFrame:
-        return packed(self, rows.mapInArrow(Scanning(control), rows.schema), entrance)
+    def scanned(self: Entry, rows: DataFrame, entrance: Entrance, shelf: Shelf | None) -> DataFrame:
+        return packed(self, rows.mapInArrow(Scanning(control), rows.schema), entrance, shelf)
 
     def committed(self: Manifests, manifest: Any) -> None:
         hold(control, "uncommitted")

@@ -77,4 +77,4 @@ def test_workers_are_forked_with_their_imports_done(spark: SparkSession) -> None
 
     warm_workers(spark).join()
     (row,) = spark.range(0, 1, 1, 1).mapInArrow(parent, "said STRING").collect()
-    assert "-m ebbtide.spark.worker_daemon pyspark.worker" in row.said
+    assert "-m ebbtide.spark.worker_nursery" in row.said

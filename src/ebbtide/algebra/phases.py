@@ -48,7 +48,7 @@ from ebbtide.algebra.nullability import nullable
 from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INT, INTERVAL, TIMESTAMP
 from ebbtide.errors import TemporalError
 
-__all__ = ["Phase", "comparisons", "during", "phases", "resolved"]
+__all__ = ["Phase", "comparisons", "during", "phases", "resolved", "turn_of"]
 
 MAX_PHASES = 64
 
@@ -99,6 +99,12 @@ def comparisons(expression: Expression) -> tuple[Expression, ...]:
             return (expression,)
         case _:
             return tuple(found for child in expression.children for found in comparisons(child))
+
+
+def turn_of(comparison: Comparison) -> Expression | None:
+    """The time at which a comparison with NOW() turns: where it fails, the comparison does."""
+    ends = _thresholds(comparison)
+    return None if ends is None else ends[0]
 
 
 def _may_be_true(value: Expression) -> bool:
@@ -312,6 +318,8 @@ def _simple(expression: Expression) -> Expression:
             return _truth(left.value is right.value)
         case Cast(operand=operand, to=to) if operand.type == to:
             return operand
+        case Tried(operand=Literal() as value):
+            return value
         case _:
             return expression
 

@@ -75,6 +75,7 @@ def _run(directory: str, archive: str) -> None:
     from ebbtide.engine.engine import Engine
     from ebbtide.spark.private import end_jvm
     from ebbtide.spark.session import start_spark
+    from ebbtide.spark.worker_warming import warm_workers
 
     rows = Path(directory, "rows")
     rows.mkdir()
@@ -84,12 +85,14 @@ def _run(directory: str, archive: str) -> None:
     )
     (rows / "bids.json").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     spark = start_spark(log=os.path.join(directory, "spark.log"), archive=archive)
+    warming = warm_workers(spark)
     try:
         engine = Engine(os.path.join(directory, "ebbtide"), spark=spark)
         engine.execute(_SCRIPT.format(rows=rows))
         views = [engine.query(f"SELECT * FROM {view}", name=view) for view in _VIEWS]
         run = engine.start(*views, name="prepared", trigger={"availableNow": True})
         run.await_termination()
+        warming.join()
         engine.stop()
     finally:
         spark.stop()

@@ -122,7 +122,7 @@ class Draft:
             self.operators.append(
                 Operator(
                     archive_name(declaration.name),
-                    InputArchive(number, _summarised(declaration)),
+                    InputArchive(number, _summarised(declaration), _keys_in_archive(declaration)),
                     (positional(rows),),
                     positional(rows),
                     rules=(rule,),
@@ -193,6 +193,13 @@ class Draft:
 
 def _summarised(declaration: Declaration) -> Summarised | None:
     return Summarised.of(declaration) if isinstance(declaration, StreamDeclaration) else None
+
+
+def _keys_in_archive(declaration: Declaration) -> tuple[int, ...]:
+    """The columns by which an admission looks for keys in the archive of its source."""
+    if not declaration.archive_has_keys:
+        return ()
+    return tuple(declaration.row_schema.position(name) for name in declaration.key)
 
 
 def _hashes(column: Column) -> bool:

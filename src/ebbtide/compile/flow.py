@@ -17,17 +17,7 @@ from ebbtide.compile.kernel_choice import Chosen, KernelInput
 from ebbtide.compile.physical import Producer
 from ebbtide.compile.pipe import Pipe
 from ebbtide.core.schema import Column, Schema
-from ebbtide.core.types import (
-    BIGINT,
-    ArrayType,
-    BinaryType,
-    NullType,
-    StringType,
-    StructType,
-    TimestampType,
-)
-
-_OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
+from ebbtide.core.types import BIGINT, OF_ANY_SIZE, NullType, TimestampType
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +100,4 @@ def hashed(columns: Sequence[Expression]) -> tuple[Expression, ...]:
     known = tuple(column for column in columns if not isinstance(column.type, NullType))
     if not any(isinstance(column.type, TimestampType) for column in known):
         return known
-    return tuple(column for column in known if not isinstance(column.type, _OF_ANY_SIZE))
+    return tuple(column for column in known if not isinstance(column.type, OF_ANY_SIZE))

@@ -76,7 +76,8 @@ class _Parts:
     def _operator(self, number: int) -> Any:
         operator = self.lowered.physical.operators[number]
         if isinstance(operator.kernel, Admission):
-            return ("admission", *_admitted(operator.kernel.declaration))
+            declaration = operator.kernel.declaration
+            return ("admission", declaration.archive_has_keys, *_admitted(declaration))
         if isinstance(operator.kernel, WaitingRows):
             return ("waiting", *_admitted(operator.kernel.declaration))
         return (

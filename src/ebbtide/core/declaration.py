@@ -172,6 +172,16 @@ class StreamDeclaration:
         return self.revise_us is not None
 
     @property
+    def archive_has_keys(self) -> bool:
+        """Whether its archive knows the key of every row that may still be replaced: equal keys
+        have equal times, and it reaches as far as rows are accepted."""
+        if self.archive_us is None or self.summary is not None or self.defers:
+            return False
+        times = {p.attribute.casefold() for p in self.promises if not p.arrival}
+        in_key = times <= {name.casefold() for name in self.key}
+        return bool(times) and in_key and self.archive_us >= self.kept_us
+
+    @property
     def kept_us(self) -> Duration:
         """How far behind its progress late rows revise what operators still keep."""
         return self.retain_us if self.late is Late.REVISE else 0
@@ -232,6 +242,11 @@ class TableDeclaration:
         required = times if self.bag else self.key + times
         hidden = self.until if self.summed else None
         return _rows(self.schema, required, self.op, self.sequence, hidden)
+
+    @property
+    def archive_has_keys(self) -> bool:
+        """Never: a table has no archive."""
+        return False
 
     @property
     def static(self) -> bool:

@@ -181,6 +181,9 @@ DATE = DateType()
 TIMESTAMP = TimestampType()
 INTERVAL = IntervalType()
 
+OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
+"""The types of which one value can be much larger than another."""
+
 _BY_NAME: dict[str, Type] = {
     "VOID": NULL,
     "BOOLEAN": BOOLEAN,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ebbtide.algebra.expression import Expression, Succeeds
 from ebbtide.columnar import Columnar
@@ -68,10 +69,9 @@ class TaskPipe:
         changes = changes.select([*range(self.width), FROM, TO, DIFF])
         known: dict[Expression, Any] = {}
         for condition in self.conditions:
-            keeps, found = _judged(condition, changes)
-            chosen = changes.filter(keeps, null_selection_behavior="drop")
-            known = found if chosen.num_rows == changes.num_rows else {}
-            changes = chosen
+            keeps, known = _judged(condition, changes)
+            if not pc.all(keeps, skip_nulls=False).as_py():
+                changes, known = changes.filter(keeps, null_selection_behavior="drop"), {}
         times = [changes.column(FROM), changes.column(TO)]
         if self.ends is not None:
             times = [end(changes) for end in self.ends]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ebbtide.algebra.expression import Ref
 from ebbtide.compile.lowering import Lowered
-from ebbtide.compile.physical import Cycle, FromOperator, FromSource
+from ebbtide.compile.physical import Cycle, FromOperator, FromSource, archive_name
 from ebbtide.compile.replaying import upstream
 from ebbtide.compile.stages import Feed, FromRoute
 from ebbtide.core.declaration import StreamDeclaration
@@ -20,10 +20,10 @@ from ebbtide.core.schema import Schema
 from ebbtide.core.time import Instant
 from ebbtide.dataflow.operations import Gone, Input, Take, TaskCycle, TaskOperator
 from ebbtide.dataflow.piping import TaskPipe
-from ebbtide.dataflow.shard import Job, StatePlace
+from ebbtide.dataflow.shard import Job, ReadAreas, StatePlace
 from ebbtide.dataflow.tasks import Emission, Send, StageTask
 from ebbtide.kernels.admission.kernel import Admission
-from ebbtide.kernels.kernel import Times
+from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.kernels.operators.input_archive import InputArchive
 from ebbtide.kernels.operators.live import Live
 from ebbtide.kernels.operators.waiting import WaitingRows
@@ -145,9 +145,24 @@ class Dataflow:
             gone = self.gone(kernel.source, moment)
         if isinstance(kernel, InputArchive):
             times = self._archived(kernel.source, times)
-        single = not operator.compresses
-        job = Job(operator.name, kernel, times, operator.by_instant, single, operator.structures)
+        single, reads = not operator.compresses, self._keys_in_archive(kernel)
+        job = Job(
+            operator.name, kernel, times, operator.by_instant, single, operator.structures, reads
+        )
         return TaskOperator(number, job, inputs, gone)
+
+    def _keys_in_archive(self, kernel: Kernel) -> ReadAreas | None:
+        """The archive in which an admission looks for keys, if it does."""
+        if not isinstance(kernel, Admission) or not kernel.declaration.archive_has_keys:
+            return None
+        (archive,) = (
+            operator
+            for operator in self.lowered.physical.operators
+            if operator.name == archive_name(kernel.declaration.name)
+        )
+        (given,) = archive.inputs
+        schema = batch_schema([arrow_type(column.type) for column in given])
+        return ReadAreas(archive.name, archive.kernel.areas((schema,)))
 
     def operators_of(self, output: int) -> frozenset[int]:
         """The operators that run for an output when it is replayed: what has waited is archived."""

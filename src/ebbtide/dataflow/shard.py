@@ -49,11 +49,20 @@ class StatePlace:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAreas:
+    """The areas of an operator, by its name, to be read by another one in the same shard."""
+
+    operator: str
+    layouts: tuple[Layout, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """The part of an operator in a step: its kernel and its frontiers.
 
     A job ``by_instant`` may be cut in time (see `parts`); one that is ``uncompressed`` is cut
     wherever something comes, and says all of it.  ``structures`` are those of its inputs' areas.
+    ``reads`` is another operator whose areas it reads, as they stood before the step.
     """
 
     name: str
@@ -62,6 +71,7 @@ class Job:
     by_instant: bool = False
     uncompressed: bool = False
     structures: tuple[Structure, ...] = ()
+    reads: ReadAreas | None = None
 
     def areas(self, inputs: tuple[Any, ...]) -> tuple[Layout, ...]:
         """The areas of its kernel, those of its inputs with their structures."""
@@ -105,14 +115,21 @@ class Shard:
     def opened(self, job: Job, inputs: tuple[Any, ...], store: SegmentStore) -> OpenOperator:
         """An operator with what it holds; ``inputs`` are the schemas, ``store`` is written to."""
         scope = WriteScope(store, job.name, self.number, self.place.version)
-        layouts = job.areas(inputs)
-        shards = self._previous.get(job.name)
+        areas = self._restored(job.name, job.areas(inputs), scope)
+        reads = job.reads
+        read = () if reads is None else self._restored(reads.operator, reads.layouts, scope)
+        return OpenOperator(self, job, areas, job.kernel.output(inputs), read)
+
+    def _restored(
+        self, operator: str, layouts: tuple[Layout, ...], scope: WriteScope
+    ) -> tuple[SweepArea, ...]:
+        """The areas of an operator as the version before describes them."""
+        shards = self._previous.get(operator)
         described = shards[self.number] if shards else [[] for _ in layouts]
-        areas = tuple(
+        return tuple(
             SweepArea.restore(layout, segments, scope)
             for layout, segments in zip(layouts, described, strict=True)
         )
-        return OpenOperator(self, job, areas, job.kernel.output(inputs))
 
     @cached_property
     def _previous(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
@@ -140,15 +157,26 @@ class ScratchShard(Shard):
 
 
 class OpenOperator:
-    """An operator at work in a shard: its areas, and how much has gone through it."""
+    """An operator at work in a shard: its areas, and how much has gone through it.
 
-    def __init__(self, shard: Shard, job: Job, areas: tuple[SweepArea, ...], emits: Any) -> None:
+    Areas of another operator that it ``reads`` come behind its own.
+    """
+
+    def __init__(
+        self,
+        shard: Shard,
+        job: Job,
+        areas: tuple[SweepArea, ...],
+        emits: Any,
+        reads: tuple[SweepArea, ...] = (),
+    ) -> None:
         self.shard = shard
         self.job = job
         version = shard.place.version
         self.times = replace(job.times, owner=shard.number == 0, step=version)
         self.known = {segment.name for area in areas for segment in area.segments}
         self.areas = areas
+        self.reads = reads
         self.nothing = emits.empty_table()
         self.rows_in = self.rows_out = 0
         self.negatives_in = self.negatives_out = 0
@@ -162,7 +190,7 @@ class OpenOperator:
             run = partial(stepped, kernel) if self.job.by_instant else kernel.step
             if self.job.uncompressed:
                 run = partial(stepped_singly, kernel)
-            result: Result = run(inputs, self.areas, times)
+            result: Result = run(inputs, (*self.areas, *self.reads), times)
         self.seconds += perf_counter() - began
         self.areas = result.areas
         self.rows_in += sum(table.num_rows for table in inputs)

@@ -45,11 +45,12 @@ from ebbtide.algebra.relation import (
     View,
 )
 from ebbtide.algebra.window import Cumulate, Hop, Rows, Sessions, Tumble, Window
-from ebbtide.core.change import Change, fact
+from ebbtide.core.change import Change, Multiset, fact
 from ebbtide.core.time import Instant
 from ebbtide.core.tree import find, fold
 from ebbtide.core.values import Row
 from ebbtide.lineage.snapshots import Snapshots
+from ebbtide.optimizer import unfailing
 from ebbtide.store.input_archive import WeighedRow
 
 ENOUGH = 30
@@ -101,10 +102,9 @@ def estimates(
     """The rows of a plan at an instant, and the places of the columns that have intervals."""
     shape = _Shape.of(plan, inputs.sampled & inputs.summaries.keys())
     if shape is None:
-        found = Snapshots.of(plan, inputs.changes(), now).rows(plan, at)
+        found = _rows(plan, inputs.changes(), at, now)
         return (), [Estimate(row) for row in _copies(found)]
-    marked = shape.marked
-    found = Snapshots.of(marked, inputs.changes(), now).rows(marked, at)
+    found = _rows(shape.marked, inputs.changes(), at, now)
     stated = _Intervals(shape, inputs, at, now, level).by_group()
     width, keys = len(plan.schema), len(shape.aggregate.keys)
     result = []
@@ -113,6 +113,14 @@ def estimates(
         known = stated.get(group, {})
         result.append(Estimate(row[:width], tuple(known.get(c) for _, c in shape.stated)))
     return tuple(place for place, _ in shape.stated), result
+
+
+def _rows(
+    plan: Relation, changes: Mapping[str, Sequence[Change]], at: Instant, now: Instant
+) -> Multiset:
+    """The rows of a plan at an instant, without those on which it fails."""
+    sound = unfailing(plan)
+    return Snapshots.of(sound, changes, now).rows(sound, at)
 
 
 def _copies(rows: Mapping[Row, int]) -> Iterable[Row]:
@@ -215,10 +223,9 @@ class _Intervals:
         shape = self.shape
         keys = len(shape.aggregate.keys)
         members: dict[Row, list[tuple[Row, int, int]]] = defaultdict(list)
-        plan = shape.parts
         for weight in sorted({each.weight for each in self.inputs.summaries[shape.source]}):
             changes = self.inputs.of_weight(shape.source, weight)
-            for row, n in Snapshots.of(plan, changes, self.now).rows(plan, self.at).items():
+            for row, n in _rows(shape.parts, changes, self.at, self.now).items():
                 members[row[:keys]].append((row[keys:], n, weight))
         return {group: self._of(rows) for group, rows in members.items()}
 

@@ -13,9 +13,11 @@ from datetime import UTC, tzinfo
 from typing import Any
 
 from ebbtide.algebra.identifiers import identifier
+from ebbtide.algebra.quarantine import ERRORS
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream
 from ebbtide.core.change import Change, facts, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
+from ebbtide.core.output_name import errors_name
 from ebbtide.core.schema import Schema
 from ebbtide.core.text import write
 from ebbtide.core.time import INF, Instant, format_instant, instant, is_finite, to_datetime
@@ -26,6 +28,7 @@ from ebbtide.engine.accepted_input import accepted_input
 from ebbtide.errors import QueryError, StateError
 from ebbtide.lineage import Cause, Lineage, needed_since, why
 from ebbtide.lineage.snapshots import Snapshots
+from ebbtide.optimizer import unfailing
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundQuery
 from ebbtide.sql.catalog import Catalog, TableEntry
@@ -146,15 +149,33 @@ class Question:
         rows = self.view.snapshot(moment, last)
         if where is not None:
             rows = rows_where(self.view, rows, where)
-        row = chosen_row(self.view, rows, asked, self.zone)
-        return explain_row(self, row, moment, last, before)
+        found = chosen_rows(self.view, rows, asked, self.zone)
+        if not found:
+            raise self._no_such_row(moment, last)
+        return explain_row(self, only(self.view, found, self.zone), moment, last, before)
+
+    def _no_such_row(self, at: Instant, step: int) -> QueryError:
+        """The error of whoever asks about a row that is not there; others that fail may be why."""
+        view = self.view
+        failed = len(View(view.root, errors_name(view.name), ERRORS).snapshot(at, step))
+        detail = (
+            f"expressions fail on {failed} row{'s' * (failed > 1)} then, which it leaves out with "
+            "the groups that they are in"
+        )
+        hint = "snapshot(at=...) shows the rows of an instant"
+        return QueryError(
+            "no-such-row",
+            f'"{view.name}" has no such row then',
+            detail=detail if failed else None,
+            hint=f"{hint}, errors(at=...) those that it leaves out" if failed else hint,
+        )
 
 
 def explain_row(
     question: Question, row: Row, at: Instant, step: int, before: bool = False
 ) -> RowExplanation:
     """Why a row of a view is there at an instant, as of a step."""
-    view, plan = question.view, question.plan
+    view, plan = question.view, unfailing(question.plan)
     sources = {declaration.name: declaration for declaration in declarations_of(plan)}
     inputs = _inputs(question, sources, step, at)
     now = view.now(step)
@@ -301,8 +322,8 @@ def rows_where(view: View, rows: Sequence[Row], condition: str) -> list[Row]:
     return [row for row in dict.fromkeys(rows) if row in found]
 
 
-def chosen_row(view: View, rows: Sequence[Row], asked: Any, zone: tzinfo) -> Row:
-    """The one row of an answer that is asked about: a row, or columns with their values."""
+def chosen_rows(view: View, rows: Sequence[Row], asked: Any, zone: tzinfo) -> list[Row]:
+    """The rows of an answer that are asked about: a row, or columns with their values."""
     if isinstance(asked, Mapping):
         wanted = {view.schema.position(name): value for name, value in asked.items()}
     elif asked is None:
@@ -316,18 +337,11 @@ def chosen_row(view: View, rows: Sequence[Row], asked: Any, zone: tzinfo) -> Row
             hint=f"why({{{view.schema.names[0]!r}: ...}}), or a tuple of all columns",
         )
     told = {i: _value(view.schema, i, value, zone) for i, value in wanted.items()}
-    found = {row: None for row in rows if all(_same(row[i], v) for i, v in told.items())}
-    return one_of(view, list(found), zone)
+    return list({row: None for row in rows if all(_same(row[i], v) for i, v in told.items())})
 
 
-def one_of(view: View, rows: Sequence[Row], zone: tzinfo) -> Row:
-    """The only row; none, or several, are refused."""
-    if not rows:
-        raise QueryError(
-            "no-such-row",
-            f'"{view.name}" has no such row then',
-            hint="snapshot(at=...) shows the rows of an instant",
-        )
+def only(view: View, rows: Sequence[Row], zone: tzinfo) -> Row:
+    """The only row; several are refused."""
     if len(rows) > 1:
         raise QueryError(
             "several-rows",

@@ -16,10 +16,8 @@ from ebbtide.sql.bound import BoundQuery
 from ebbtide.store.readers import View
 
 
-def lineage_analysis(bound: BoundQuery) -> Analysis | None:
-    """What is proved of the plan that stores the lineage of a query, if it is kept."""
-    if not bound.lineage:
-        return None
+def lineage_analysis(bound: BoundQuery) -> Analysis:
+    """What is proved of the plan that stores the lineage of a query that asks for it."""
     plan = with_intervals(bound.plan, bound.written.span)
     runs = prepared(plan, bound.on_error)
     try:

@@ -32,6 +32,12 @@ from ebbtide.state.types import arrow_type
 _OPTIONS = frozenset({"header", "sep", "delimiter", "nullvalue"}) | ENCODING
 _QUOTE = '"'
 
+_AT_ONCE = 1 << 19
+"""Arrow reads so many bytes at once: what they become stays in the processor's cache."""
+
+_COMPARED = 1 << 16
+"""So many bytes are compared at once, for the same reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class CsvReader(FileReader):
@@ -185,12 +191,17 @@ class _Columns:
         """
         if not _is_text(block) or not _is_plain(block, ord(self.reader.separator)):
             return None
+        found = self._read(block, direct, _AT_ONCE)
+        # A line may be longer than that.
+        return self._read(block, direct, len(block) + 1) if found is None else found
+
+    def _read(self, block: bytes, direct: Mapping[int, Any], size: int) -> Any | None:
         names = [f"f{place}" for place in range(self.count)]
         wanted = [place for place in self.places if place is not None]
         try:
             return pacsv.read_csv(
                 pa.py_buffer(block),
-                pacsv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
+                pacsv.ReadOptions(use_threads=False, column_names=names, block_size=size),
                 pacsv.ParseOptions(
                     delimiter=self.reader.separator,
                     quote_char=_QUOTE if b'"' in block else False,
@@ -241,7 +252,8 @@ def _may_have_hexadecimals(block: bytes) -> bool:
     To look for two bytes in a text full of zeros is slow; to compare all of it is not.
     """
     data = np.frombuffer(block, np.uint8)
-    return bool(((data[:-1] == ord("0")) & (data[1:] | 0x20 == ord("x"))).any())
+    parts = (data[start : start + _COMPARED + 1] for start in range(0, len(data), _COMPARED))
+    return any(((part[:-1] == ord("0")) & (part[1:] | 0x20 == ord("x"))).any() for part in parts)
 
 
 def _is_text(block: bytes) -> bool:

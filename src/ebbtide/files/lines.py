@@ -7,7 +7,7 @@ from typing import Any
 
 from ebbtide.files.reader import Unreadable
 
-BLOCK = 1 << 23
+BLOCK = 1 << 22
 """About so many bytes are worked on at once."""
 
 LONGEST = 1 << 26
@@ -24,7 +24,7 @@ def blocks(stream: Any) -> Iterator[bytes]:
             data, first = data.removeprefix(_BOM), False
         cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if cut:
-            yield _with_line_feeds(rest + data[:cut])
+            yield _with_line_feeds(b"".join((rest, memoryview(data)[:cut])))
             rest = b""
         rest += data[cut:]
         if len(rest) > LONGEST:

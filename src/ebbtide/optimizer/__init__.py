@@ -2,6 +2,7 @@
 
     optimise(plan) -> Relation         every rule of RULES once, in their order
     prepared(plan) -> Guarded          the same with guards against expressions that fail: what runs
+    unfailing(plan) -> Relation        the guards alone, for whoever walks the plan as written
     skipped(plan)                      what a rule asks of rows that enter joins, beside the plan
     written(plan, optimised, node)     the operator of the plan that one of the optimised stands for
 
@@ -20,7 +21,17 @@ proved what stores need, so ``compile.pruning`` leaves them out, and the plan ke
 """
 
 from ebbtide.optimizer.guarding import Guarded, guarded
-from ebbtide.optimizer.rules import RULES, Rule, optimise, prepared, skipped
+from ebbtide.optimizer.rules import RULES, Rule, optimise, prepared, skipped, unfailing
 from ebbtide.optimizer.written import written
 
-__all__ = ["RULES", "Guarded", "Rule", "guarded", "optimise", "prepared", "skipped", "written"]
+__all__ = [
+    "RULES",
+    "Guarded",
+    "Rule",
+    "guarded",
+    "optimise",
+    "prepared",
+    "skipped",
+    "unfailing",
+    "written",
+]

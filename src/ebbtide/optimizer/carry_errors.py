@@ -12,6 +12,9 @@ says how it failed; and whoever reads a value reads a check of that column first
 
 The columns that are added go with the rows up to the next projection or group.  What an aggregate
 takes of a row of the subquery, and fails on it, is among the errors of the aggregate as well.
+
+Before that, times that NOW() is compared with inside of aggregates are errors of their groups
+(``algebra.group_instants``).
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ from ebbtide.algebra.expression import (
     conjunction,
 )
 from ebbtide.algebra.failing import call_can_fail, result_can_fail
+from ebbtide.algebra.group_instants import with_group_instants
 from ebbtide.algebra.quarantine import (
     HIDDEN,
     OnError,
@@ -82,8 +86,10 @@ class _Carried:
 
 def carry_errors(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Relation:
     """The plan in which values of subqueries that fail are errors of those who read them."""
-    joins = find(plan, OuterJoin)
-    if on_error is OnError.FAIL or not any(map(_can_fail, joins)):
+    if on_error is OnError.FAIL:
+        return plan
+    plan = with_group_instants(plan)
+    if not any(map(_can_fail, find(plan, OuterJoin))):
         return plan
     return _settled(fold(plan, _carried)).plan
 

@@ -21,8 +21,10 @@ A plan in which nothing can fail is left as it is.
 
 ``carry_errors`` has brought what fails in subqueries that are values to those who read it.
 
-Left to fail the step: the conditions of semi, anti, outer and ASOF joins inside of recursions, and
-the inner sides of equalities by which subqueries are joined to a row that count their rows.
+What is watched of a join inside of a recursion is watched over the facts of the recursion.
+
+Left to fail the step: the inner sides of equalities by which subqueries are joined to a row that
+count their rows.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ from ebbtide.algebra.quarantine import (
     sides_of,
 )
 from ebbtide.algebra.ranking import NEIGHBOURS, NUMBERINGS, FrameCall, Over, TopN, over_column
-from ebbtide.algebra.recursion import Recursion
+from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
@@ -125,25 +127,34 @@ def guarded(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
         _note(made, node, {id(child) for child in below}, origins)
         return made
 
-    return Guarded(fold(plan, step), tuple(dict.fromkeys(watched)), origins)
+    made = fold(plan, step)
+    beside = (_outside(part, made) for part in watched)
+    return Guarded(made, tuple(dict.fromkeys(beside)), origins)
 
 
 def _left_alone(plan: Relation) -> set[int]:
-    """Joins inside of recursions in which the absence of a partner counts, and the groups of
-    subqueries that are values of a row and depend on it.
+    """The groups of subqueries that are values of a row and depend on it, if they count rows.
 
-    What the latter compute does not fail any more; but where rows are counted, to be compared with
+    What they compute does not fail any more; but where rows are counted, to be compared with
     others, one whose key fails would be missed.
     """
-    inside = (find(recursion.input, Relation) for recursion in find(plan, Recursion))
-    found = {
-        id(node)
-        for nodes in inside
-        for node in nodes
-        if isinstance(node, SemiJoin | AntiJoin | OuterJoin | AsofJoin)
-    }
     groups = map(group_below, (joined.right for joined in find(plan, OuterJoin)))
-    return found | {id(group) for group in groups if group is not None and counts_alone(group)}
+    return {id(group) for group in groups if group is not None and counts_alone(group)}
+
+
+def _outside(part: Relation, plan: Relation) -> Relation:
+    """What stands inside of a recursion of a plan, over the facts that the recursion has."""
+    within = {own.name for around in find(part, Recursion) for own in find(around, Recurrence)}
+    around = {node.name: node for node in find(plan, Recursion) if node.name not in within}
+
+    def read(node: Relation) -> Relation:
+        if not isinstance(node, Recurrence) or node.name not in around:
+            return node
+        facts = around[node.name]
+        columns = zip(node.schema, facts.schema, strict=True)
+        return Map(facts, tuple(Named(own.name, Ref(c), own.table) for own, c in columns))
+
+    return rewrite(part, read)
 
 
 def _note(made: Relation, node: Relation, below: set[int], origins: dict[int, Relation]) -> None:

@@ -43,3 +43,11 @@ def skipped(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> tuple[Fil
 def prepared(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
     """The plan that runs in place of one that was written: its rules applied, and guarded."""
     return guarded(optimise(plan, on_error), on_error)
+
+
+def unfailing(plan: Relation) -> Relation:
+    """The plan as it was written, but without the rows on which it fails.
+
+    Where nothing fails it has the same rows, so it stands for a plan under ON ERROR FAIL, too.
+    """
+    return guarded(carry_errors(plan)).plan

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from ebbtide.algebra.combination import OuterJoin
+from ebbtide.algebra.group_instants import with_group_instants
 from ebbtide.algebra.operators import AcrossTime, Pointwise, Source, operator
 from ebbtide.algebra.quarantine import OnError, subquery_of
 from ebbtide.algebra.recursion import Recurrence, Recursion
@@ -147,7 +148,7 @@ def apply(
 
 
 def _evaluated(plan: Relation, inputs: Inputs, now: Instant, said: Said | None) -> Changes:
-    marked = rewrite(plan, _as_value)
+    marked = rewrite(with_group_instants(plan), _as_value)
     return fold(marked, lambda node, below: _output(node, below, inputs, now, said))
 
 

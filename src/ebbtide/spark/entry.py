@@ -18,12 +18,13 @@ from ebbtide.compile.arrival import OFFSET, arrival_schema
 from ebbtide.compile.lowering import Lowered
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.types import ArrayType, BinaryType, StringType, StructType
+from ebbtide.core.types import OF_ANY_SIZE
 from ebbtide.dataflow.observation import Observed, Seen
 from ebbtide.dataflow.routing import Entrance, Parcel
 from ebbtide.dataflow.tags import UNUSED
 from ebbtide.spark.exchange import BODY, COLUMNS, SHARD, batches_of, packed
 from ebbtide.spark.files_in_tasks import FilesOfTask
+from ebbtide.spark.shelf import Shelf
 from ebbtide.spark.tagged_rows import FILE, TAG, Shape
 from ebbtide.store.record import Came
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 SEEN = "seen"
 _OBSERVED = "arrivals"
-_OF_ANY_SIZE = (StringType, BinaryType, ArrayType, StructType)
 
 _ROWS, _BYTES = 1 << 18, 1 << 26
 """About so much is worked on at once: little enough to fit, enough to be worth it."""
@@ -58,7 +58,7 @@ class Entry:
     def has_fixed_rows(self) -> bool:
         """Whether all rows have about the same size, so that many of them are never too much."""
         types = (column.type for declared in self.declarations for column in declared.schema)
-        return not any(isinstance(type_, _OF_ANY_SIZE) for type_ in types)
+        return not any(isinstance(type_, OF_ANY_SIZE) for type_ in types)
 
     def placed(self, rows: DataFrame, last: Mapping[str, int]) -> DataFrame:
         """Rows of streams with their places in their sources, after those of the steps before.
@@ -81,11 +81,11 @@ class Entry:
         ]
         return rows.selectExpr("*", "monotonically_increasing_id() AS place").selectExpr(*columns)
 
-    def packed(self, rows: DataFrame, entrance: Entrance) -> DataFrame:
+    def packed(self, rows: DataFrame, entrance: Entrance, shelf: Shelf | None) -> DataFrame:
         """The parcels of what arrived, observed as they pass."""
         from pyspark.sql import functions as F
 
-        task = EntryTask(entrance, self.shape)
+        task = EntryTask(entrance, self.shape, shelf)
         entered = rows.mapInArrow(task, f"{COLUMNS}, {SEEN} ARRAY<BIGINT>")
         metrics = [
             F.expr(f"{how}({SEEN}[{i}]) AS m{i}") for i, how in enumerate(_sums(entrance.before))
@@ -126,12 +126,13 @@ class EntryTask:
 
     entrance: Entrance
     shape: Shape
+    shelf: Shelf | None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Parcels, and what was observed of the rows that are in them."""
         for rows in _gathered(self._arrived(batches)):
             parcels, numbers = self._entered(rows)
-            for batch in batches_of(packed(parcels)):
+            for batch in batches_of(packed(parcels, self.shelf)):
                 yield _with_seen(batch, None)
             (nothing,) = batches_of([(UNUSED, 0, None)])
             yield _with_seen(nothing, numbers)

@@ -1,8 +1,9 @@
 """Parcels as rows of Spark's exchanges.
 
 Law: a row of an exchange is a parcel: the tag of its route, its shard, and its rows as one stream
-of Arrow's.  Spark moves it without looking inside, so that an exchange costs what its bytes cost,
-not what its rows would.  Under the tag ``DESCRIPTION`` a parcel holds what a task has to say.
+of Arrow's, or the name under which they are on a shelf.  Spark moves it without looking inside, so
+that an exchange costs what its bytes cost, not what its rows would.  Under the tag ``DESCRIPTION``
+a parcel holds what a task has to say.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pyarrow as pa
 from ebbtide.dataflow.routing import Parcel
 from ebbtide.dataflow.tags import DESCRIPTION
 from ebbtide.spark.narrowing import narrowed, widened
+from ebbtide.spark.shelf import Shelf, taken, write_rows
 from ebbtide.spark.tagged_rows import TAG
 
 SHARD, BODY = "shard", "body"
@@ -30,11 +32,12 @@ Packed: TypeAlias = tuple[int, int, Any]
 """A parcel as Spark has it: tag, shard and body."""
 
 
-def packed(parcels: Iterable[Parcel]) -> Iterator[Packed]:
+def packed(parcels: Iterable[Parcel], shelf: Shelf | None) -> Iterator[Packed]:
     """Parcels with their rows written down; a large one becomes several."""
     for parcel in parcels:
-        for rows in _cut(parcel.rows):
-            yield parcel.tag, parcel.shard, _written(rows)
+        for rows in map(narrowed, _cut(parcel.rows)):
+            body = _written(rows) if shelf is None or shelf.spares(rows) else shelf.put(rows)
+            yield parcel.tag, parcel.shard, body
 
 
 def said(texts: Sequence[str]) -> Packed:
@@ -62,7 +65,7 @@ def unpacked(batches: Iterable[Any]) -> dict[int, list[Any]]:
 
 def opened(bodies: Iterable[Any]) -> Any:
     """The rows of some parcels of one tag, as one table."""
-    tables = [widened(pa.ipc.open_stream(body).read_all()) for body in bodies]
+    tables = [widened(pa.ipc.open_stream(taken(body)).read_all()) for body in bodies]
     return tables[0] if len(tables) == 1 else pa.concat_tables(tables).combine_chunks()
 
 
@@ -72,8 +75,6 @@ def _cut(rows: Any) -> Iterator[Any]:
 
 
 def _written(rows: Any) -> Any:
-    rows = narrowed(rows)
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
-        stream.write_table(rows.combine_chunks())
+    write_rows(sink, rows)
     return sink.getvalue().to_pybytes()

@@ -50,10 +50,26 @@ def end_jvm(seconds: float) -> None:
 
 def jars_directory() -> str:
     """Where the jars of Spark are."""
-    from pyspark.find_spark_home import _find_spark_home
+    return os.path.join(_home(), "jars")
 
-    home: str = _find_spark_home()
-    return os.path.join(home, "jars")
+
+def is_of_this_package() -> bool:
+    """Whether the Spark that would be started is the one in the package that is imported here."""
+    import pyspark
+
+    return os.path.samefile(_home(), os.path.dirname(pyspark.__file__))
+
+
+def has_context() -> bool:
+    """Whether Spark is up in this process, so that no session would have settings of its own."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
+
+
+def import_worker() -> None:
+    """Imports what Spark's Python workers import before they do anything."""
+    import pyspark.worker  # noqa: F401 - for those that are forked from here
 
 
 def fork_workers() -> None:
@@ -112,6 +128,12 @@ def is_local(spark: SparkSession, path: str) -> bool:
     found = jvm.org.apache.hadoop.fs.Path(path)
     system = found.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
     return str(system.getUri().getScheme()) == "file"
+
+
+def local_directory(spark: SparkSession) -> str:
+    """Where PySpark keeps what it needs on this machine while it runs; it is gone afterwards."""
+    context: Any = spark.sparkContext
+    return str(context._temp_dir)
 
 
 def own_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
@@ -210,6 +232,13 @@ def _stream_name(leaf: Any) -> str | None:
         return None
     name = leaf.sourceIdentifyingName().nameOpt()
     return str(name.get()) if name.isDefined() else None
+
+
+def _home() -> str:
+    from pyspark.find_spark_home import _find_spark_home
+
+    home: str = _find_spark_home()
+    return home
 
 
 def _any_tag(jvm: Any) -> Any:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from ebbtide.config import share_python_with_workers
+from ebbtide.config import NURSERY, java_options, share_python_with_workers, workers_python
 from ebbtide.spark.class_archive import archive_file, reading, writing
 from ebbtide.spark.java import check_java
-from ebbtide.spark.private import is_launched, launch, own_session
+from ebbtide.spark.jvm_options import jvm_options
+from ebbtide.spark.private import (
+    has_context,
+    is_launched,
+    is_of_this_package,
+    launch,
+    own_session,
+)
+from ebbtide.spark.worker_nursery import start_nursery
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,13 +28,17 @@ if TYPE_CHECKING:
 # A task is tried again after a failure only if the master allows it: plain local[n] never does.
 _RETRIES = 4
 
+_DAEMON = "spark.python.daemon.module"
+_JVM = "spark.driver.extraJavaOptions"
+_WORKERS = "spark.executorEnv."
+
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.python.unix.domain.socket.enabled": "true",
-    "spark.python.daemon.module": "ebbtide.spark.worker_daemon",
+    _DAEMON: "ebbtide.spark.worker_daemon",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.streaming.metricsEnabled": "false",
 }
@@ -125,13 +138,9 @@ def start_spark(
     share_python_with_workers()
     master = f"local[{cores or '*'},{_RETRIES}]"
     builder = SparkSession.builder.master(master).appName("ebbtide")
-    quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
-    classes = reading(archive_file()) if archive is None else writing(archive)
-    chosen = {
-        "spark.driver.extraJavaOptions": f"{quiet} {classes}".strip(),
-        **_SETTINGS,
-        **(settings or {}),
-    }
+    chosen = {**_SETTINGS, **(settings or {})}
+    chosen[_JVM] = _java_options(chosen.get(_JVM, ""), archive)
+    chosen |= _nursery(chosen)
     for name, value in chosen.items():
         builder = builder.config(name, value)
     if log is not None and not is_launched():
@@ -140,6 +149,28 @@ def start_spark(
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def _java_options(theirs: str, archive: str | None) -> str:
+    """What the JVM is started with; of options that contradict each other it takes the last."""
+    quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    ours = jvm_options(f"{java_options()} {theirs}")
+    classes = reading(archive_file()) if archive is None else writing(archive)
+    return " ".join(filter(None, (quiet, ours, classes, theirs)))
+
+
+def _nursery(settings: Mapping[str, str]) -> dict[str, str]:
+    """What a session is set to so that its workers find a nursery, which is started."""
+    is_ours = settings[_DAEMON] == _SETTINGS[_DAEMON]
+    if not is_ours or has_context() or not is_of_this_package():
+        return {}
+    more = {
+        name.removeprefix(_WORKERS): value
+        for name, value in settings.items()
+        if name.startswith(_WORKERS)
+    }
+    address = start_nursery(workers_python() or sys.executable, more)
+    return {} if address is None else {f"{_WORKERS}{NURSERY}": address}
 
 
 def _opened(log: str) -> BinaryIO:

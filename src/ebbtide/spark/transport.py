@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from ebbtide.spark.exchange import (
 )
 from ebbtide.spark.private import filled, zipped
 from ebbtide.spark.session import unsized_batches
+from ebbtide.spark.shelf import Shelf
 from ebbtide.spark.tagged_rows import TAG
 
 if TYPE_CHECKING:
@@ -53,12 +55,12 @@ class SparkTransport:
 
     def enter(self, arrived: DataFrame, before: tuple[InputFrontier, ...]) -> SparkEntered:
         """Job 1: judges the rows and takes them to their shards."""
-        entry = Entry(self.dataflow.lowered)
+        entry, shelf = Entry(self.dataflow.lowered), Shelf.of_step(self.spark)
         with unsized_batches(self.spark) if entry.has_fixed_rows else nullcontext():
-            parcels = entry.packed(arrived, Entrance.of(self.dataflow, before))
+            parcels = entry.packed(arrived, Entrance.of(self.dataflow, before), copy(shelf))
             exchanged = parcels.repartitionById(self.dataflow.shards, SHARD)
             frozen, metrics = filled(self.spark, exchanged)
-        return SparkEntered(self.spark, self.dataflow, frozen, entry.seen(before, metrics))
+        return SparkEntered(self.spark, self.dataflow, frozen, shelf, entry.seen(before, metrics))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class SparkEntered:
     spark: SparkSession
     dataflow: Dataflow
     parcels: DataFrame
+    shelf: Shelf | None
+    """Where large parcels are, for as long as this is here."""
     seen: Seen
 
     def run(self, tasks: Sequence[StageTask]) -> list[str]:
@@ -81,7 +85,8 @@ class SparkEntered:
                 texts = parcels.mapInArrow(LastTask(task), "text STRING")
                 return [row.text for row in texts.collect()]
             on = tuple(route for route in stages.routes if route.stage > stage)
-            parcels = parcels.mapInArrow(SendingTask(task, on, self.dataflow.shards), COLUMNS)
+            sending = SendingTask(task, on, self.dataflow.shards, copy(self.shelf))
+            parcels = parcels.mapInArrow(sending, COLUMNS)
         raise AssertionError("a step has a last stage")
 
     def _first(self) -> DataFrame:
@@ -127,6 +132,7 @@ class SendingTask:
     task: StageTask
     on: tuple[Route, ...]
     shards: int
+    shelf: Shelf | None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Parcels for the stages after it, those of the stages before among them."""
@@ -144,7 +150,7 @@ class SendingTask:
             for parcel in sent(routes[tag], in_order(rows), self.shards)
         )
         texts = sorted([*_texts(bodies), *told])
-        yield from batches_of(chain(carried, packed(leaving), [said(texts)]))
+        yield from batches_of(chain(carried, packed(leaving, self.shelf), [said(texts)]))
 
 
 def _run(

@@ -3,18 +3,20 @@
 Law: a worker that is forked here does what one of Spark's own would do, only sooner: a step waits
 for no imports, and all workers of a machine share the memory of what was imported.
 
-Spark runs it as ``python -m``, in the place of ``pyspark.daemon``, in sessions that we start.
+Spark runs it as ``python -m``, in the place of ``pyspark.daemon``, in sessions that we start.  Its
+place is taken by a child of the nursery, where there is one; else it imports here.
 """
 
-import gc
+import sys
 
-import pandas  # type: ignore[import-untyped]  # noqa: F401 - for the first batch of a worker
-
-import ebbtide.spark.entry
-import ebbtide.spark.transport  # noqa: F401 - imported for the workers
-from ebbtide.spark.private import fork_workers
+from ebbtide.config import nursery_address
+from ebbtide.spark.worker_nursery import fork_with_imports, hand_over
 
 if __name__ == "__main__":
-    gc.collect()
-    gc.freeze()  # what is here stays, so no worker has to copy it to find that out
-    fork_workers()
+    # Spark offers PySpark in a zip, out of which Python would compile every module anew; in
+    # sessions that we start it is installed as well, compiled.
+    sys.path.sort(key=lambda path: path.endswith(".zip"))
+    address = nursery_address()
+    if address is not None and hand_over(address):
+        sys.exit()
+    fork_with_imports()

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.state.arrays import Hashes, Ints
+from ebbtide.state.arrays import Hashes, Ints, distinct
 from ebbtide.state.hashing import key_hash
 from ebbtide.state.keep import ALWAYS, Keep
 from ebbtide.state.layout import Endless, Layout
@@ -137,6 +138,21 @@ class SweepArea:
         ]
         return self._found(chosen, lambda view: overlapping(view, hashes, since, until))
 
+    def stamped(self, hashes: Hashes, times: Ints, column: int) -> Any:
+        """The changes of keys that have a time in them: for each, what has its hash in segments
+        whose times in that column reach from before its own to behind it."""
+        zones = [(segment, *segment.zone(column)) for segment in self.segments]
+        if len(times):
+            first, last = int(times.min()), int(times.max())
+            zones = [(s, low, high) for s, low, high in zones if low <= last and high >= first]
+        found = []
+        for segment, low, high in zones:
+            asked = distinct(hashes[(low <= times) & (times <= high)])
+            if not rule_out(segment, asked):
+                find = partial(overlapping, hashes=asked, since=NEG_INF, until=INF)
+                found.append(self._found([segment], find).changes)
+        return concat(found, self.layout.schema)
+
     def moved(self, since: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
         """The changes that begin or end in ``[since, upto]``, of some keys or of all."""
         chosen = [s for s in self._turning(since, upto) if not rule_out(s, hashes)]
@@ -164,7 +180,7 @@ class SweepArea:
             view = self.view(segment)
             places = self._seen(segment, view, moving(view, None, after + 1, upto))
             found.append(view.hashes if places is None else view.hashes[places])
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.uint64)
+        return distinct(np.concatenate(found)) if found else np.zeros(0, np.uint64)
 
     def next_end(self, hashes: Hashes, after: Bound) -> Ints:
         """For each key the first end point of its changes after ``after``; ``inf`` if none."""

@@ -25,6 +25,8 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
     """The permutation that sorts by ``major``, then by ``minor``; equal pairs stay in place."""
     if _in_order(major, minor):
         return np.arange(len(major), dtype=np.int64)
+    if (minor == minor[0]).all():
+        return np.argsort(major, kind="stable")
     packed = _packed(major, minor)
     if packed is None:
         minor = _drawn_in(minor)
@@ -36,6 +38,16 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
         if packed is None:
             packed = _packed(numbers, _dense(minor).view(np.int64))
     return np.lexsort((minor, major)) if packed is None else packed
+
+
+def distinct(values: Hashes) -> Hashes:
+    """The different values, sorted; numpy's own ``unique`` takes several times as long.
+
+    >>> distinct(np.array([3, 1, 3], np.uint64)).tolist()
+    [1, 3]
+    """
+    ordered = np.sort(values)
+    return ordered[differs([ordered])]
 
 
 def _in_order(major: Hashes | Ints, minor: Ints) -> bool:

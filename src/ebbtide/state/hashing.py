@@ -16,33 +16,33 @@ import pyarrow as pa
 from ebbtide.state.arrays import Hashes, Ints
 from ebbtide.state.columns import column, is_list, is_text, present, words
 
-_SEED = np.uint64(0x9E37_79B9_7F4A_7C15)
+SEED = np.uint64(0x9E37_79B9_7F4A_7C15)
 _ABSENT = np.uint64(0xD6E8_FEB8_6659_FD93)
 _ITEM = np.uint64(0xA076_1D64_78BD_642F)
-_FIRST = np.uint64(0xBF58_476D_1CE4_E5B9)
-_SECOND = np.uint64(0x94D0_49BB_1331_11EB)
+FIRST = np.uint64(0xBF58_476D_1CE4_E5B9)
+SECOND = np.uint64(0x94D0_49BB_1331_11EB)
 _LONG = 256
 _SAMPLE = 1024
 
 
 def key_hash(table: Any, columns: Sequence[int]) -> Hashes:
     """The hash of the given columns of every row; rows without columns all have the same."""
-    result = np.full(table.num_rows, _SEED, np.uint64)
+    result = np.full(table.num_rows, SEED, np.uint64)
     for index in columns:
         result = _joined(result, _hashed(column(table, index)))
     return result
 
 
 def _joined(left: Hashes, right: Hashes) -> Hashes:
-    return mixed(left * _SEED + right)
+    return mixed(left * SEED + right)
 
 
 def mixed(value: Hashes) -> Hashes:
     """A bijection of 64 bits that spreads every bit over all of them (splitmix64's last part)."""
     value = value ^ (value >> np.uint64(30))
-    value = value * _FIRST
+    value = value * FIRST
     value ^= value >> np.uint64(27)
-    value *= _SECOND
+    value *= SECOND
     value ^= value >> np.uint64(31)
     return value
 
@@ -54,7 +54,7 @@ def _hashed(array: Any) -> Hashes:
     elif is_list(kind):
         result = _lists(array)
     elif pa.types.is_struct(kind):
-        result = np.full(len(array), _SEED, np.uint64)
+        result = np.full(len(array), SEED, np.uint64)
         for field in array.flatten():
             result = _joined(result, _hashed(field))
     else:
@@ -91,43 +91,21 @@ def _repeats(array: Any) -> bool:
 
 
 def _distinct_text(array: Any) -> Hashes:
-    """Hashes of byte strings, eight bytes at a time over all that are long enough."""
+    """Hashes of byte strings."""
+    # A command that hashes nothing does not wait for a compiler.
+    from ebbtide.state.text_hashing import hash_texts
+
     wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
     _, offsets, data = array.buffers()
     stored = np.frombuffer(offsets, np.int64 if wide else np.int32)
     bounds: Ints = stored[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    starts, lengths = bounds[:-1], bounds[1:] - bounds[:-1]
-    text = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    eights = _in_eights(text)
-    result = mixed(lengths.view(np.uint64) + _SEED)
-    for at in range(0, _LONG, 8):
-        active = np.flatnonzero((lengths > at) & (lengths <= _LONG))
-        if not len(active):
-            break
-        result[active] = _joined(
-            result[active], _eight(eights, starts[active] + at, lengths[active] - at)
-        )
-    for index in np.flatnonzero(lengths > _LONG).tolist():
-        whole = text[starts[index] : starts[index] + lengths[index]].tobytes()
+    text = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
+    result = np.empty(len(array), np.uint64)
+    hash_texts(text, bounds, _LONG, result)
+    for index in np.flatnonzero(np.diff(bounds) > _LONG).tolist():
+        whole = text[bounds[index] : bounds[index + 1]].tobytes()
         result[index] = np.uint64(int.from_bytes(blake2b(whole, digest_size=8).digest(), "little"))
     return result
-
-
-def _in_eights(text: Any) -> Hashes:
-    """Bytes as numbers of eight each, and room to read beyond the end."""
-    padded = np.zeros(len(text) // 8 * 8 + 16, np.uint8)
-    padded[: len(text)] = text
-    return padded.view("<u8")
-
-
-def _eight(eights: Hashes, starts: Ints, left: Ints) -> Hashes:
-    """The eight bytes, or as many as are left, from each start on."""
-    whole, odd = starts >> 3, (starts & 7).astype(np.uint64) * np.uint64(8)
-    # A shift by 64 is none: it is done in two parts.
-    rest = eights[whole + 1] << np.uint64(1) << (np.uint64(63) - odd)
-    taken = (eights[whole] >> odd) | rest
-    keep = np.minimum(left, 8).astype(np.uint64)
-    return np.asarray(taken & (~np.uint64(0) >> (np.uint64(64) - keep * np.uint64(8))))
 
 
 def _lists(array: Any) -> Hashes:

@@ -45,9 +45,11 @@ def codes(table: Any, columns: Sequence[int], hashes: Hashes | None = None) -> C
     if hashes is None:
         hashes = key_hash(table, columns)
     order = np.argsort(hashes, kind="stable")
-    words = [word[order] for word in all_words(table, columns)]
     sorted_hashes = hashes[order]
-    begins = differs([sorted_hashes, *words])
+    begins = differs([sorted_hashes])
+    if not begins.all():
+        # Only rows that share a hash can agree.
+        begins = differs([sorted_hashes, *(w[order] for w in all_words(table, columns))])
     if (begins[1:] & (sorted_hashes[1:] == sorted_hashes[:-1])).any():
         # Different keys with one hash: they may alternate, so the values decide.
         order = np.lexsort((*reversed(all_ranks(table, columns)), hashes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ebbtide.core.structure import Structure
@@ -43,17 +43,20 @@ class Segment:
 
     def describe(self) -> list[Any]:
         """The descriptor as a list for JSON; the structure is there unless it is by key."""
-        *first, zones, structure = astuple(self)
+        *first, zones, structure = (getattr(self, name) for name in _FIELDS)
         told = [] if structure is Structure.BY_KEY else [structure.value]
         return [*first, [list(zone) for zone in zones], *told]
 
     @staticmethod
     def restore(values: list[Any]) -> Segment:
         """The descriptor that ``describe`` gave."""
-        count = len(fields(Segment))
+        count = len(_FIELDS)
         if len(values) not in (count - 1, count):
             raise ValueError(f"a segment has {count} fields, not {len(values)}")
         *first, zones = values[: count - 1]
         structure = Structure(values[-1]) if len(values) == count else Structure.BY_KEY
         given: tuple[Any, ...] = (*first, tuple(tuple(zone) for zone in zones), structure)
         return Segment(*given)
+
+
+_FIELDS = tuple(field.name for field in fields(Segment))

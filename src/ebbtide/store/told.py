@@ -17,6 +17,7 @@ from ebbtide.core.change import Change
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.state.area import SweepArea
+from ebbtide.state.arrays import distinct
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -62,7 +63,7 @@ class Told:
             return ()
         area = self._area(files)
         touched = key_hash(from_changes(emitted, self._layout.schema), self.key)
-        hashes = np.unique(np.concatenate([touched, area.turning(before, now)]))
+        hashes = distinct(np.concatenate([touched, area.turning(before, now)]))
         return to_changes(area.query(hashes)) if len(hashes) else ()
 
     def after(

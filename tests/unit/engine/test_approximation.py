@@ -83,6 +83,19 @@ def test_estimates_are_near_and_intervals_are_around_them(tmp_path: Path) -> Non
         assert row["mean_low"] < mean < row["mean_high"]
 
 
+@pytest.mark.parametrize("query", ["SUM(10 / euros)", "SUM(10 / euros) + 1"])
+def test_a_group_with_a_row_that_fails_is_left_out_of_estimates_too(
+    tmp_path: Path, query: str
+) -> None:
+    """The failure of one row was one of the question."""
+    grouped = f"SELECT shop, {query} AS total FROM sales [RANGE 100 SECONDS] GROUP BY shop"
+    engine = started(tmp_path, "1 HOUR SAMPLE 50 PERCENT", grouped)
+    assert approximated(engine, 450).keys() == {"a", "b"}
+    engine.feed("sales", [("a", 0.0, 420 * SECOND + 1)])
+    engine.step()
+    assert approximated(engine, 450).keys() == {"b"}
+
+
 def test_no_interval_below_30_sampled_rows_and_none_for_histograms(tmp_path: Path) -> None:
     few = started(tmp_path / "few", "1 HOUR SAMPLE 10 PERCENT")
     row = approximated(few, 550)["a"]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ebbtide.core.time import INF, NEG_INF
+from ebbtide.dataflow.routing import Parcel
 from ebbtide.spark import exchange, narrowing
 from ebbtide.spark.narrowing import narrowed, widened
 from ebbtide.state.batch import batch_schema
@@ -64,17 +65,23 @@ def test_rows_of_a_window_take_a_few_bytes_each() -> None:
     rows = pa.Table.from_arrays([pa.array(c) for c in columns], schema=batch_schema([pa.int64()]))
     # A byte for the key and four for the beginning.
     assert narrowed(rows).nbytes < 6 * ROWS
-    assert exchange.opened([exchange._written(rows)]).equals(rows)
+    assert sent(rows).equals(rows)
 
 
 def test_rows_that_are_all_alike_are_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(narrowing, "_ENOUGH", 1)
     ones = pa.array([1, 1, 1])
     rows = pa.Table.from_arrays([ones, ones, ones, ones], schema=batch_schema([pa.int64()]))
-    assert exchange.opened([exchange._written(rows)]).equals(rows)
+    assert sent(rows).equals(rows)
 
 
 def test_few_rows_travel_as_they_are() -> None:
     ones = pa.array([1, 1, 1])
     rows = pa.Table.from_arrays([ones, ones, ones, ones], schema=batch_schema([pa.int64()]))
     assert narrowed(rows) is rows
+
+
+def sent(rows: Any) -> Any:
+    """Rows as they come out of an exchange."""
+    parcels = exchange.packed([Parcel(0, 0, rows)], None)
+    return exchange.opened(exchange.unpacked(exchange.batches_of(parcels))[0])

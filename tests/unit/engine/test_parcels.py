@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from ebbtide.core.types import (
 )
 from ebbtide.dataflow.routing import Parcel, parcels
 from ebbtide.spark import exchange
+from ebbtide.spark.shelf import Shelf
 from ebbtide.state.batch import DIFF, batch_schema
 
 
@@ -55,13 +58,15 @@ def test_rows_without_keys_are_in_the_first_shard() -> None:
     assert not list(parcels(0, changes(0), [], 4))
 
 
+@pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("largest", [1, 100, 1 << 25])
 def test_large_parcels_are_cut_and_come_out_whole(
-    largest: int, monkeypatch: pytest.MonkeyPatch
+    largest: int, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exchange, "_LARGEST", largest)
     table = changes(50)
-    parts = list(exchange.packed([Parcel(2, 1, table)]))
+    shelf = Shelf(str(tmp_path), least=0) if beside else None
+    parts = list(exchange.packed([Parcel(2, 1, table)], shelf))
     assert (len(parts) > 1) == (largest < table.nbytes)
     assert {(tag, shard) for tag, shard, _ in parts} == {(2, 1)}
     assert unpacked(iter(parts))[2].equals(table)
@@ -69,9 +74,19 @@ def test_large_parcels_are_cut_and_come_out_whole(
 
 def test_a_slice_is_packed_without_the_rest() -> None:
     table = changes(100_000)
-    (part,) = exchange.packed([Parcel(0, 0, table.slice(5, 1))])
+    (part,) = exchange.packed([Parcel(0, 0, table.slice(5, 1))], None)
     assert len(part[2]) < 2000
     assert unpacked(iter([part]))[0].column(DIFF).to_pylist() == [1]
+
+
+def test_only_large_parcels_lie_on_the_shelf_and_equal_ones_are_one(tmp_path: Path) -> None:
+    shelf = Shelf(str(tmp_path))
+    small, large, other = (Parcel(0, 0, changes(count)) for count in (10, 20_000, 20_001))
+    bodies = [body for _, _, body in exchange.packed([small, large, large, other], shelf)]
+    assert bodies[1] == bodies[2] != bodies[3]
+    assert [len(body) < 200 for body in bodies] == [False, True, True, True]
+    assert len(os.listdir(tmp_path)) == 2
+    assert all(os.stat(tmp_path / name).st_size > 50_000 for name in os.listdir(tmp_path))
 
 
 def test_a_row_that_is_refused_is_told_in_full() -> None:

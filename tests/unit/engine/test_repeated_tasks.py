@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from ebbtide import Engine
 from ebbtide.compile.arrival import arrival_schema
@@ -20,6 +21,7 @@ from ebbtide.dataflow.tasks import StageTask
 from ebbtide.local.host import arrived_table
 from ebbtide.local.transport import LocalEntered, LocalTransport
 from ebbtide.spark.exchange import batches_of, packed
+from ebbtide.spark.shelf import Shelf
 from ebbtide.spark.transport import SendingTask
 
 SQL = (
@@ -46,7 +48,9 @@ class Listening(LocalTransport):
         return Entered(entered.dataflow, entered.shards, entered.seen)
 
 
-def test_the_order_of_rows_is_not_in_the_parcels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_the_order_of_rows_is_not_in_the_parcels(tmp_path: Path, beside: bool) -> None:
+    shelf = Shelf(str(tmp_path), least=0) if beside else None
     engine = Engine(tmp_path / "engine", transport="local")
     engine.execute("CREATE STREAM s (k BIGINT, v BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
     lowered = lower({"v": engine.query(SQL, name="v").analysis})
@@ -57,15 +61,16 @@ def test_the_order_of_rows_is_not_in_the_parcels(tmp_path: Path) -> None:
     arrived = {0: arrived_table(arrival_schema(declaration), rows)}
     Stepper(flow, Listening(flow), str(tmp_path / "root")).step(0, arrived, Given({}, None))
     on = tuple(route for route in lowered.stages.routes if route.stage > 1)
-    task = SendingTask(Listening.tasks[0], on, 3)
+    task = SendingTask(Listening.tasks[0], on, 3, shelf)
     tables = {tag: pa.concat_tables(found) for tag, found in Listening.rows.items()}
     backwards = {tag: t.take(pa.array(range(len(t) - 1, -1, -1))) for tag, t in tables.items()}
     sent = [
-        sorted(
-            str(batch.to_pydict())
-            for batch in task(batches_of(packed(Parcel(tag, 0, t) for tag, t in given.items())))
-        )
+        sorted(str(batch.to_pydict()) for batch in task(batches_of(packed(_parcels(given), shelf))))
         for given in (tables, backwards)
     ]
     assert len(sent[0]) > 2
     assert sent[0] == sent[1]
+
+
+def _parcels(given: dict[int, Any]) -> Iterator[Parcel]:
+    return (Parcel(tag, 0, rows) for tag, rows in given.items())

@@ -125,3 +125,63 @@ def test_it_says_where_inputs_are_not_kept(tmp_path: Path) -> None:
     with pytest.raises(EbbtideError, match='the rows of "bids" are not kept') as caught:
         query.why({"price": 5})
     assert caught.value.code == "input-not-kept"
+
+
+FAILING = {
+    "a projection": "SELECT auction, 10 DIV price AS x FROM bids [RANGE 10 SECONDS]",
+    "a condition": "SELECT auction FROM bids [RANGE 10 SECONDS] WHERE 10 DIV price > 1",
+    "a condition of a join": """
+        SELECT o.name, b.price FROM bids [RANGE 10 SECONDS] b
+        JOIN owners o ON o.auction = b.auction AND 10 DIV b.price > o.auction - 2
+    """,
+    "what a join is by": """
+        SELECT o.name, b.price FROM bids [RANGE 10 SECONDS] b
+        JOIN owners o ON o.auction = b.auction + 0 * (10 DIV b.price)
+    """,
+    "an outer join": """
+        SELECT o.name, b.price FROM bids [RANGE 10 SECONDS] b
+        LEFT JOIN owners o ON o.auction = b.auction AND 10 DIV b.price > o.auction - 2
+    """,
+    "an aggregate": """
+        SELECT auction, SUM(10 DIV price) AS x FROM bids [RANGE 10 SECONDS] GROUP BY auction
+    """,
+    "a group": """
+        SELECT auction, COUNT(*) AS n FROM bids [RANGE 10 SECONDS]
+        GROUP BY auction HAVING 10 DIV MIN(price) > 1
+    """,
+    "a subquery": """
+        SELECT o.name, (SELECT SUM(10 DIV b.price) FROM bids [RANGE 10 SECONDS] b
+          WHERE b.auction = o.auction) AS x FROM owners o
+    """,
+    "an order": "SELECT auction FROM bids [RANGE 10 SECONDS] ORDER BY 10 DIV price LIMIT 1",
+}
+
+
+@pytest.mark.parametrize("place", FAILING)
+def test_a_sound_row_is_explained_beside_rows_on_which_the_query_fails(
+    tmp_path: Path, place: str
+) -> None:
+    """Whatever fails was an error of the question, too."""
+    engine, query = started(tmp_path, FAILING[place])
+    engine.feed("owners", [(1, "ann", SECOND), (2, "bob", SECOND)])
+    engine.feed("bids", [(1, 5, SECOND), (2, 0, SECOND)])
+    engine.step()
+    assert len(query.errors()) > 0
+    (found,) = query.snapshot().to_pylist()
+    assert ("bids", "source", 1, 5, SECOND) in rows(query.why(found))
+    with pytest.raises(EbbtideError, match="no such row") as caught:
+        query.why({next(iter(found)): "bob" if "name" in found else 2})
+    assert (caught.value.code, caught.value.hint) == (
+        "no-such-row",
+        "snapshot(at=...) shows the rows of an instant, errors(at=...) those that it leaves out",
+    )
+    assert "expressions fail on" in (caught.value.detail or "")
+
+
+def test_a_row_is_explained_that_would_fail_without_its_inputs(tmp_path: Path) -> None:
+    """What is there without the inputs that are named is asked for, and it divides by zero."""
+    sql = "SELECT SUM(price) DIV COUNT(*) AS mean FROM bids [RANGE 10 SECONDS]"
+    engine, query = started(tmp_path, sql)
+    engine.feed("bids", [(1, 5, SECOND), (2, 7, SECOND)])
+    engine.step()
+    assert len(rows(query.why({"mean": 6}))) == 2

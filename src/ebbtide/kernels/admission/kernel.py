@@ -2,8 +2,9 @@
 
 Law: what comes out is what ``ebbtide.core.admission`` accepts, by its own ledgers: the difference
 between the accepted input after and before the step, of the keys that the step touches.
-State: the operations of each key that later ones can still meet; of a table also the last version
-below the horizon, for the next operation may end it.
+State: the operations of each key that later ones can still meet, but for those that the archive of
+the source has (``archived_keys``), which is the second area, to be read, where there is one; of a
+table also the last version below the horizon, for the next operation may end it.
 Emits: changes of facts or versions, and rows that turned out to be unused, which can be taken back.
 Forgets: an operation when the horizon has passed it.
 
@@ -33,15 +34,17 @@ from ebbtide.core.frontier import InputFrontier, first_frontier
 from ebbtide.core.row_text import row_text
 from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.core.values import Row
+from ebbtide.kernels.admission.archived_keys import archived_operations
 from ebbtide.kernels.admission.plain_keys import ends_by_itself, plain_keys, stored_times
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import Hashes
+from ebbtide.state.arrays import Hashes, Mask, distinct
 from ebbtide.state.batch import (
     DIFF,
     FROM,
     TO,
     batch_schema,
+    concat,
     from_changes,
     negated,
     net,
@@ -50,6 +53,7 @@ from ebbtide.state.batch import (
     where,
     with_times,
 )
+from ebbtide.state.columns import column, fixed, ints
 from ebbtide.state.layout import Layout
 from ebbtide.state.types import arrow_type
 
@@ -83,56 +87,67 @@ class Admission:
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The difference that the arrivals of a step make."""
-        (arrived,), (area,) = inputs, areas
+        (arrived,), (area, *archives) = inputs, areas
         before = self.before or first_frontier(self.declaration)
         after = self.after or before
         passed = self._passed(area, before, after)
         if not arrived.num_rows and not len(passed):
-            return Result(self.output(inputs).empty_table(), areas)
-        stored = net(self._known(area, arrived, passed, (before, after)))
-        count = stored.num_rows
-        operations = pa.concat_tables([stored, arrived]).combine_chunks()
-        plain = plain_keys(self.declaration, operations, count, after)
+            return Result(self.output(inputs).empty_table(), (area,))
+        hashes = area.hash(arrived)
+        found = self._known(area, arrived, hashes, passed, (before, after))
+        stored = net(found) if found.num_rows else found
+        archived = archived_operations(self.declaration, archives, arrived, hashes, stored)
+        before_it = concat([stored, archived], arrived.schema)
+        count = before_it.num_rows
+        operations = concat([before_it, arrived], arrived.schema).combine_chunks()
+        hashes = np.concatenate([area.hash(before_it), hashes])
+        plain = plain_keys(self.declaration, operations, count, after, hashes)
         known, new = (
             where(part, ~chosen)
-            for part, chosen in ((stored, plain.chosen[:count]), (arrived, plain.chosen[count:]))
+            for part, chosen in ((before_it, plain.chosen[:count]), (arrived, plain.chosen[count:]))
         )
         changes, renewed = self._by_ledgers(known, new, before, after)
         parts = [
             from_changes([self._stored(o, after) for o in renewed], stored.schema),
-            self._opened(where(arrived, plain.kept[count:]), after),
-            negated(where(stored, ~plain.kept[:count])),
+            negated(where(stored, ~plain.kept[: stored.num_rows])),
         ]
+        if not archives:
+            parts.append(self._opened(where(arrived, plain.kept[count:]), after))
         emitted = [
             from_changes(changes, self.output(inputs)),
             _without_texts(plain.emitted, self.output(inputs)),
         ]
         # Merged now and then, but nothing is dropped by time: what stands for a table's version
         # is older than the horizon.
-        area = area.insert(net(pa.concat_tables(parts))).reorganize()
+        parts = [part for part in parts if part.num_rows]
+        # The new operations of plain keys alone are net: each is the only one of its key.
+        is_net = not (count or renewed)
+        made = concat(parts, stored.schema)
+        area = area.insert(made if is_net else net(made)).reorganize()
         return Result(pa.concat_tables(emitted), (area,))
 
     def _known(
         self,
         area: SweepArea,
         arrived: Batch,
+        hashes: Hashes,
         passed: Hashes,
         frontiers: tuple[InputFrontier, InputFrontier],
     ) -> Batch:
         """The stored operations of the keys that came, and of those that the horizon passes."""
         before, after = frontiers
-        came = np.unique(area.hash(arrived))
+        came = distinct(hashes)
         if not _settles_by_key(self.declaration, after):
-            return area.query(np.union1d(came, passed))
+            return area.query(distinct(np.concatenate([came, passed])))
         # All of a key's operations are stored until the same instant: no others are looked at.
-        found = area.none.changes
-        if len(came):
-            _, ends = stored_times(self.declaration, arrived, after)
-            found = area.moved(int(ends.min()), int(ends.max()), came).changes
-        others = np.setdiff1d(passed, came)
-        if len(others):
-            older = area.moved(_horizon(before) + 1, _horizon(after), others).changes
-            found = pa.concat_tables([found, older])
+        seen = _ends(self.declaration, arrived, after)
+        found = area.moved(*seen, came).changes if len(came) else area.none.changes
+        if len(passed):
+            first, last = _passing(self.declaration, before, after)
+            older = area.moved(first + 1, last, passed)
+            ends = ints(older.changes, TO)
+            known = (seen[0] <= ends) & (ends <= seen[1]) & _are_among(older.hashes, came)
+            found = concat([found, where(older.changes, ~known)], found.schema)
         return found
 
     def pending(self, stored: Batch, frontier: InputFrontier) -> list[Arrival]:
@@ -158,8 +173,18 @@ class Admission:
 
     def _passed(self, area: SweepArea, before: InputFrontier, after: InputFrontier) -> Any:
         """Keys of operations that the horizon passes in this step: something settles."""
-        first, last = _horizon(before), _horizon(after)
-        return area.turning(first, last) if last > first else np.zeros(0, np.uint64)
+        first, last = _passing(self.declaration, before, after)
+        if last <= first:
+            return np.zeros(0, np.uint64)
+        if len(after.settling) == 1 or not isinstance(self.declaration, StreamDeclaration):
+            return area.turning(first, last)
+        # Each time has a horizon of its own, and the first that passes a fact settles it.
+        found = area.moved(first + 1, last)
+        passed = np.zeros(len(found.hashes), np.bool_)
+        for line in after.settling:
+            place = self.declaration.schema.position(line.attribute)
+            passed |= fixed(column(found.changes, place)) <= line.horizon
+        return distinct(found.hashes[passed])
 
     def _keyed(
         self,
@@ -261,8 +286,31 @@ def _settles_by_key(declaration: Declaration, frontier: InputFrontier) -> bool:
     )
 
 
-def _horizon(frontier: InputFrontier) -> Instant:
-    return min((line.horizon for line in frontier.settling), default=NEG_INF)
+def _are_among(some: Hashes, known: Hashes) -> Mask:
+    """Which of some hashes are among others, which are sorted."""
+    if not len(known):
+        return np.zeros(len(some), np.bool_)
+    places = np.minimum(np.searchsorted(known, some), len(known) - 1)
+    among: Mask = known[places] == some
+    return among
+
+
+def _ends(
+    declaration: Declaration, arrived: Batch, frontier: InputFrontier
+) -> tuple[Instant, Instant]:
+    """The first and the last instant until which operations are stored; without any, none."""
+    _, ends = stored_times(declaration, arrived, frontier)
+    return int(ends.min(initial=INF)), int(ends.max(initial=NEG_INF))
+
+
+def _passing(
+    declaration: Declaration, before: InputFrontier, after: InputFrontier
+) -> tuple[Instant, Instant]:
+    """Between which instants operations end that may settle in a step: of a stream, whose facts
+    settle by any of their times, from the first horizon before it to the last one after it."""
+    first = min((line.horizon for line in before.settling), default=NEG_INF)
+    last = max if isinstance(declaration, StreamDeclaration) else min
+    return first, last((line.horizon for line in after.settling), default=NEG_INF)
 
 
 def _without_texts(changes: Batch, schema: Schema) -> Batch:

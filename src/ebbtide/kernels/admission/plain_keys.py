@@ -25,7 +25,7 @@ from ebbtide.core.admission import Op
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
 from ebbtide.core.time import INF, NEG_INF
-from ebbtide.state.arrays import Ints, Mask, differs
+from ebbtide.state.arrays import Hashes, Ints, Mask, differs
 from ebbtide.state.batch import DIFF, batch_schema, codes, net, row_types
 from ebbtide.state.columns import all_ranks, column, fixed, ints
 
@@ -44,13 +44,20 @@ class Plain:
 
 
 def plain_keys(
-    declaration: Declaration, operations: Any, stored: int, after: InputFrontier
+    declaration: Declaration,
+    operations: Any,
+    stored: int,
+    after: InputFrontier,
+    hashes: Hashes | None = None,
 ) -> Plain:
-    """What becomes of the plain keys; the first ``stored`` operations were there before."""
+    """What becomes of the plain keys; the first ``stored`` operations were there before.
+
+    ``hashes`` are those of the keys, where they are known.
+    """
     new: Mask = np.arange(operations.num_rows) >= stored
     schema = declaration.schema
     keys = [schema.position(name) for name in declaration.key]
-    rows = _Rows(declaration, operations, codes(operations, keys).ids)
+    rows = _Rows(declaration, operations, codes(operations, keys, hashes).ids)
     if isinstance(declaration, TableDeclaration) and declaration.bag:
         nobody = np.zeros(operations.num_rows, np.bool_)
         return Plain(nobody, nobody, rows.told(*_NOTHING))

@@ -29,7 +29,7 @@ import pyarrow as pa
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.kernels.operators.held import Held
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import Mask
+from ebbtide.state.arrays import Mask, distinct
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -151,7 +151,7 @@ def _facts(changes: Batch, area: SweepArea, times: Times) -> _Stepped:
 def _segments(changes: Batch, area: SweepArea, times: Times) -> _Stepped:
     """Segments: those of a row that something comes for are cut anew."""
     stored = area.under(times.waited)
-    touched = np.unique(key_hash(changes, payload(changes)))
+    touched = distinct(key_hash(changes, payload(changes)))
     base = stored.probe(touched).changes
     pieces = net(pa.concat_tables([_freed(base, changes.schema), changes]))
     waits = _mask(times.waits, pieces)

@@ -27,26 +27,31 @@ from ebbtide.state.layout import Layout
 AREA = "archive"
 
 
-def archive_layout(rows: Schema) -> Layout:
-    """The area of an archive: rows, and the step of each behind it, by which it is found."""
+def archive_layout(rows: Schema, keys: tuple[int, ...] = ()) -> Layout:
+    """The area of an archive: rows, and the step of each behind it; a row is found by its keys, or
+    without any by its step."""
     types = row_types(rows)
-    return Layout(AREA, batch_schema([*types, pa.int64()]), (len(types),))
+    return Layout(AREA, batch_schema([*types, pa.int64()]), keys or (len(types),))
 
 
 @dataclass(frozen=True, slots=True)
 class InputArchive:
-    """Keeps what comes of a source, which is known by its number."""
+    """Keeps what comes of a source, which is known by its number.
+
+    ``keys`` are the columns of the key where the admission of the source looks for keys here.
+    """
 
     source: int = field(default=0, compare=False)
     summary: Summarised | None = None
+    keys: tuple[int, ...] = ()
 
     def output(self, inputs: tuple[Schema, ...]) -> Schema:
         """What comes, of which nothing goes on."""
         return inputs[0]
 
     def areas(self, inputs: tuple[Schema, ...]) -> tuple[Layout, ...]:
-        """The rows, found by their step."""
-        return (archive_layout(inputs[0]),)
+        """The rows, found by their keys or their step."""
+        return (archive_layout(inputs[0], self.keys),)
 
     def step(self, inputs: tuple[Batch, ...], areas: tuple[SweepArea, ...], times: Times) -> Result:
         """The archive after what came."""

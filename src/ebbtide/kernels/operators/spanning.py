@@ -29,7 +29,7 @@ from ebbtide.core.time import INF, NEG_INF, Instant
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times
 from ebbtide.kernels.operators.held import at_once
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import Hashes, Ints, order_by
+from ebbtide.state.arrays import Hashes, Ints, distinct, order_by
 from ebbtide.state.batch import (
     DIFF,
     FROM,
@@ -113,7 +113,7 @@ def _touched(area: SweepArea, ahead: Batch, times: Times) -> Hashes:
     """The rows of which something else may wait: they step later, or have begun in this step."""
     due = area.moved(times.before + 1, times.now)
     begun = due.hashes[ints(due.changes, DIFF) > 0]
-    return np.unique(np.concatenate([area.hash(ahead), begun]))
+    return distinct(np.concatenate([area.hash(ahead), begun]))
 
 
 def _waiting(steps: Batch, now: Instant, schema: Schema) -> Any:

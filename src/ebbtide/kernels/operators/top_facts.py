@@ -24,7 +24,7 @@ from ebbtide.kernels.ordering import sort_words
 from ebbtide.kernels.sweeps.numbering import Ranking
 from ebbtide.kernels.sweeps.rederivation import Part, Region
 from ebbtide.state.area import SweepArea
-from ebbtide.state.arrays import differs
+from ebbtide.state.arrays import differs, distinct
 from ebbtide.state.batch import codes, concat, minus, net
 from ebbtide.state.layout import Layout
 
@@ -50,7 +50,7 @@ class TopFacts:
         if not new.num_rows:
             nothing = self.output((inputs[0].schema,)).empty_table()
             return Result(nothing, (area.reorganize(times.inputs[0]),))
-        stored = net(area.query(np.unique(area.hash(new))))
+        stored = net(area.query(distinct(area.hash(new))))
         first = self._listed(net(concat([stored, new], new.schema)), self.top.first, times)
         changes = minus(
             times.open.of(self._listed(first, self.top, times)),

@@ -25,7 +25,7 @@ from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.stateless import wider, with_columns
 from ebbtide.kernels.sweeps.facts import summed
 from ebbtide.state.area import Found, SweepArea
-from ebbtide.state.arrays import Ints
+from ebbtide.state.arrays import Ints, distinct
 from ebbtide.state.batch import DIFF, FROM, TO, concat, key_hash, payload, where, with_times
 from ebbtide.state.columns import column, fixed, ints
 from ebbtide.state.layout import Layout
@@ -48,7 +48,7 @@ def turned(changes: Batch, area: SweepArea, times: Times, sign: int) -> Result:
     new = steps(changes)
     hashes = key_hash(new, payload(new))
     due = area.probe(None, times.before + 1, times.now + 1)
-    revised = area.probe(np.unique(hashes), NEG_INF, times.before + 1)
+    revised = area.probe(distinct(hashes), NEG_INF, times.before + 1)
     facts = _facts((due, revised), Found(new, hashes), times, sign)
     return Result(facts, (settled(area, new, times.inputs[0]),))
 

@@ -18,6 +18,7 @@ from sqlglot import exp
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.expression import Expression, Ref, depends_on_now
 from ebbtide.algebra.failing import can_fail
+from ebbtide.algebra.group_instants import AT_NOW, PHASED, over_expressions
 from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.phases import comparisons
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation
@@ -81,16 +82,17 @@ class Grouping:
     ) -> tuple[Relation, list[Named], list[NamedCall]]:
         """What depends on NOW() as columns of a query in FROM, and the groups over these.
 
-        What can fail stays with the groups, so that it is an error of theirs.
+        What can fail stays with the groups, so that it is an error of theirs; a time that NOW() is
+        compared with is brought back to them where it fails (``algebra.group_instants``).
         """
         parts = [part for part in _parts_of(keys, calls) if depends_on_now(part)]
         moving = [column for part in parts for column in _moving(part)]
         columns: list[Named] = []
         for expression in (*map(Ref, relation.schema), *dict.fromkeys(moving)):
-            wanted = expression.column.name if isinstance(expression, Ref) else "at_now"
+            wanted = expression.column.name if isinstance(expression, Ref) else AT_NOW
             taken = [named.name for named in columns]
             columns.append(Named(unique(wanted, taken), expression))
-        below = Alias(Map(relation, tuple(columns)), names.fresh("phased"))
+        below = Alias(Map(relation, tuple(columns)), names.fresh(PHASED))
         made = {
             named.expression: Ref(column)
             for named, column in zip(columns, below.schema, strict=True)
@@ -111,7 +113,7 @@ class Grouping:
         ]
         called = []
         for named in calls:
-            call = _over(named.call, moved)
+            call = over_expressions(named.call, moved)
             taken.append(unique(aggregate_sql(call, column_text), taken))
             called.append(NamedCall(taken[-1], call))
             self.renamed[named.name] = called[-1].column
@@ -216,13 +218,3 @@ def _parts_of(keys: list[Named], calls: list[NamedCall]) -> list[Expression]:
 def _moving(part: Expression) -> tuple[Expression, ...]:
     """What of a part is computed below the groups: all of it, or if it can fail its comparisons."""
     return comparisons(part) if can_fail(part) else (part,)
-
-
-def _over(call: AggregateCall, moved: Move) -> AggregateCall:
-    """A call on other expressions."""
-    return replace(
-        call,
-        arguments=tuple(map(moved, call.arguments)),
-        filter=None if call.filter is None else moved(call.filter),
-        order=tuple(replace(key, expression=moved(key.expression)) for key in call.order),
-    )
