@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from ebbtide.config import Config
 
-for name, examples in (("quick", 10), ("ci", 60), ("long", 1000)):
+for name, examples in (("quick", 10), ("ci", 25), ("long", 1000)):
     settings.register_profile(
         name, max_examples=examples, deadline=None, print_blob=True, derandomize=name != "long"
     )

@@ -17,7 +17,7 @@ from ebbtide.sql import parse, parse_query
 from ebbtide.sql.binder import bind_query, execute
 from ebbtide.sql.catalog import Catalog
 
-WORLDS = {"quick": 10, "ci": 40, "long": 1000}[Config.from_environment().profile]
+WORLDS = {"quick": 10, "ci": 16, "long": 1000}[Config.from_environment().profile]
 TABLES = {"l": "k BIGINT, t BIGINT, v BIGINT", "r": "k BIGINT, t BIGINT, w BIGINT"}
 
 # How it is written here, and there if that is otherwise.

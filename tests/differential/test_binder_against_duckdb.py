@@ -12,7 +12,7 @@ from tests.differential.sql_text import Writer
 from ebbtide.config import Config
 from ebbtide.errors import QueryError, UnsupportedError
 
-QUERIES = {"quick": 100, "ci": 300, "long": 20_000}
+QUERIES = {"quick": 100, "ci": 120, "long": 20_000}
 SHARE_REFUSED = 0.12
 SHARE_UNJUDGED = 0.02
 SHARE_WITH_ROWS = 0.4

@@ -20,7 +20,7 @@ from ebbtide.config import Config
 START = datetime(2026, 1, 1)
 TICK = timedelta(microseconds=1)
 WORLDS = {"quick": 1, "ci": 2, "long": 20}[Config.from_environment().profile]
-CASES = {"quick": 10, "ci": 40, "long": 400}[Config.from_environment().profile]
+CASES = {"quick": 10, "ci": 16, "long": 400}[Config.from_environment().profile]
 
 CONDITIONS = (
     "ts > NOW() - INTERVAL '5' SECONDS",

@@ -16,7 +16,7 @@ from ebbtide.config import Config
 PAGE = ROOT / "docs/how-to/patterns.md"
 START = datetime(2026, 1, 1)
 MINUTE = timedelta(minutes=1)
-WORLDS = {"quick": 1, "ci": 3, "long": 50}[Config.from_environment().profile]
+WORLDS = {"quick": 1, "ci": 2, "long": 50}[Config.from_environment().profile]
 
 Event = tuple[int, str, datetime]
 DECLARED, *QUERIES = [block.text for block in blocks(PAGE) if block.language == "sql"]

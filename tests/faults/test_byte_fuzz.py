@@ -9,7 +9,7 @@ import sys
 from docs import ROOT
 from ebbtide.config import Config
 
-COUNT = {"quick": 60, "ci": 300, "long": 20_000}[Config.from_environment().profile]
+COUNT = {"quick": 60, "ci": 120, "long": 20_000}[Config.from_environment().profile]
 MEGABYTES = 1000
 
 

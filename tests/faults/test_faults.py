@@ -12,7 +12,7 @@ from ebbtide.config import Config
 
 PROFILE = Config.from_environment().profile
 FAULTS = {"quick": 8, "ci": 25, "long": 950}[PROFILE]
-ROWS = {"quick": 8_000, "ci": 30_000, "long": 1_000_000}[PROFILE]
+ROWS = {"quick": 8_000, "ci": 12_000, "long": 1_000_000}[PROFILE]
 
 
 # A process that is gone has closed nothing.

@@ -8,7 +8,7 @@ from tests.faults import injection
 
 from ebbtide.config import Config
 
-COUNT = {"quick": 10, "ci": 30, "long": 500}[Config.from_environment().profile]
+COUNT = {"quick": 10, "ci": 12, "long": 500}[Config.from_environment().profile]
 
 
 def test_no_name_is_more_than_a_name(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from ebbtide.engine.retrying import offered_again
 from ebbtide.engine.rollback import rollback
 from ebbtide.engine.savepoint import restore, savepoint
 
-CUTS = {"quick": 6, "ci": 15, "long": 300}[Config.from_environment().profile]
+CUTS = {"quick": 6, "ci": 6, "long": 300}[Config.from_environment().profile]
 SECOND = 1_000_000
 
 

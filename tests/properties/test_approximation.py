@@ -18,7 +18,7 @@ from ebbtide import Engine
 from ebbtide.config import Config
 from ebbtide.core.values import row_key
 
-CASES = {"quick": 8, "ci": 25, "long": 2000}[Config.from_environment().profile]
+CASES = {"quick": 8, "ci": 10, "long": 2000}[Config.from_environment().profile]
 
 STREAM = """
     CREATE STREAM bids (auction BIGINT, price BIGINT, at TIMESTAMP NOT NULL,

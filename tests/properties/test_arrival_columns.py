@@ -28,7 +28,7 @@ from strategies.arrivals import BIDS_LATE, CLICKS_KEYED, REPORTS
 from strategies.sources import SHOPS, Source
 from strategies.timed import timed_plans
 
-CASES = {"quick": 2, "ci": 15, "long": 1500}[Config.from_environment().profile]
+CASES = {"quick": 2, "ci": 6, "long": 1500}[Config.from_environment().profile]
 
 STAMPED = Stream(
     replace(REPORTS.declaration, promises=(Promise("at", 2), Promise("received", arrival=True)))

@@ -15,7 +15,7 @@ from ebbtide.core.change import Change, consolidate
 from ebbtide.core.time import NEG_INF
 from ebbtide.engine.engine import Engine
 
-STEPS = {"quick": 20, "ci": 100, "long": 1000}[Config.from_environment().profile]
+STEPS = {"quick": 20, "ci": 40, "long": 1000}[Config.from_environment().profile]
 
 
 def test_the_total_is_zero_after_every_step(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from ebbtide.store.journal import Journal
 from ebbtide.store.lock import Claim
 from ebbtide.store.readers import View, unused
 
-_CASES = {"quick": 10, "ci": 60, "long": 1500}[Config.from_environment().profile]
+_CASES = {"quick": 10, "ci": 24, "long": 1500}[Config.from_environment().profile]
 
 
 @pytest.fixture(autouse=True, scope="module")

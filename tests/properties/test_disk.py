@@ -14,7 +14,7 @@ from ebbtide.config import Config
 from ebbtide.core.admission import Arrival, Op
 from ebbtide.engine.engine import Engine
 
-COUNT = {"quick": 40, "ci": 120, "long": 2000}[Config.from_environment().profile]
+COUNT = {"quick": 40, "ci": 48, "long": 2000}[Config.from_environment().profile]
 
 
 def fed(step: int, place: int) -> dict[str, Fed]:

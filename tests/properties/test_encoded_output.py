@@ -38,7 +38,7 @@ from ebbtide.errors import EvaluationError, QueryError
 from ebbtide.program.encoder import Encoder, Progressed
 from ebbtide.store.readers import View
 
-_CASES = {"quick": 15, "ci": 60, "long": 3000}[Config.from_environment().profile]
+_CASES = {"quick": 15, "ci": 24, "long": 3000}[Config.from_environment().profile]
 
 DIFFS = {sign: diff for diff, sign in SIGNS.items()}
 

@@ -9,7 +9,7 @@ from docs.scripts import script
 from ebbtide.config import Config
 
 RATE = 4
-MINUTES = {"quick": 8, "ci": 12, "long": 60}[Config.from_environment().profile]
+MINUTES = {"quick": 8, "ci": 8, "long": 60}[Config.from_environment().profile]
 
 
 def test_state_is_what_the_rules_keep_and_a_step_and_a_segment() -> None:

@@ -28,7 +28,7 @@ from ebbtide.config import Config
 from ebbtide.core.types import INT
 from strategies.arrivals import BIDS_LATE, CLICKS_KEYED, REPORTS
 
-CASES = {"quick": 15, "ci": 60, "long": 5000}[Config.from_environment().profile]
+CASES = {"quick": 15, "ci": 24, "long": 5000}[Config.from_environment().profile]
 
 
 def number_of(stream: Stream) -> Ref:

@@ -8,7 +8,7 @@ from tests.long_run import LongRun
 
 from ebbtide.config import Config
 
-STEPS = {"quick": 200, "ci": 400, "long": 10_000}[Config.from_environment().profile]
+STEPS = {"quick": 200, "ci": 200, "long": 10_000}[Config.from_environment().profile]
 
 
 def test_files_stay_as_many_under_a_bound(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from ebbtide.sql.bound import BoundQuery, Declared
 from ebbtide.sql.catalog import Catalog
 from ebbtide.store.readers import View
 
-_CASES = {"quick": 8, "ci": 25, "long": 3000}[Config.from_environment().profile]
+_CASES = {"quick": 8, "ci": 10, "long": 3000}[Config.from_environment().profile]
 
 SOURCES = """
     CREATE STREAM bids (auction BIGINT, price BIGINT, at TIMESTAMP NOT NULL,

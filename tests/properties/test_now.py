@@ -34,7 +34,7 @@ from strategies.arrivals import PROMISED
 from strategies.expressions import now_predicate_from
 from strategies.plans import plans
 
-_CASES = {"quick": 25, "ci": 120, "long": 3000}[Config.from_environment().profile]
+_CASES = {"quick": 25, "ci": 48, "long": 3000}[Config.from_environment().profile]
 
 
 @st.composite

@@ -16,7 +16,7 @@ from ebbtide.config import Config
 from ebbtide.dataflow import parts
 from ebbtide.errors import EvaluationError
 
-CASES = {"quick": 10, "ci": 100, "long": 2000}[Config.from_environment().profile]
+CASES = {"quick": 10, "ci": 40, "long": 2000}[Config.from_environment().profile]
 
 
 @pytest.fixture(autouse=True, scope="module")

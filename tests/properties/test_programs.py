@@ -29,7 +29,7 @@ from ebbtide.testing import assert_snapshot_equal
 from strategies.arrivals import PROMISED
 from strategies.plans import plans
 
-_CASES = {"quick": 5, "ci": 25, "long": 600}[Config.from_environment().profile]
+_CASES = {"quick": 5, "ci": 10, "long": 600}[Config.from_environment().profile]
 VIEWS = st.lists(plans(PROMISED, depth=2, kind=Kind.SNAPSHOT), min_size=2, max_size=4)
 
 

@@ -23,8 +23,8 @@ from ebbtide.config import Config
 from ebbtide.errors import EvaluationError, TemporalError, UnsupportedError
 from strategies.poison import poisoned
 
-_CASES = {"quick": 10, "ci": 20, "long": 3000}[Config.from_environment().profile]
-_FEW = {"quick": 2, "ci": 10, "long": 300}[Config.from_environment().profile]
+_CASES = {"quick": 10, "ci": 10, "long": 3000}[Config.from_environment().profile]
+_FEW = {"quick": 2, "ci": 4, "long": 300}[Config.from_environment().profile]
 _PLACES = [*SUBQUERIES.items(), *INSTANTS.items()]
 
 

@@ -20,7 +20,7 @@ from ebbtide.algebra.relation import Relation
 from ebbtide.config import Config
 from ebbtide.errors import EvaluationError
 
-CASES = {"quick": 3, "ci": 15, "long": 1000}[Config.from_environment().profile]
+CASES = {"quick": 3, "ci": 6, "long": 1000}[Config.from_environment().profile]
 SHARDS = st.sampled_from((1, 2, 3, 7))
 
 

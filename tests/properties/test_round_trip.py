@@ -36,7 +36,7 @@ from ebbtide.program.encoder import Encoder, Progressed
 from ebbtide.sql.binding.encodings import READABLE
 from ebbtide.store.readers import View
 
-_CASES = {"quick": 8, "ci": 30, "long": 1500}[Config.from_environment().profile]
+_CASES = {"quick": 8, "ci": 12, "long": 1500}[Config.from_environment().profile]
 
 EXACT = (Encoding.CHANGES, Encoding.POSITIVE_NEGATIVE)
 """What is said of the past is told as it is."""

@@ -34,7 +34,7 @@ from strategies.arrivals import PROMISED
 
 VIEWS = 10
 STEPS = {"quick": 2, "ci": 2, "long": 4}[Config.from_environment().profile]
-CASES = {"quick": 2, "ci": 50, "long": 500}[Config.from_environment().profile]
+CASES = {"quick": 2, "ci": 20, "long": 500}[Config.from_environment().profile]
 SEVERAL = st.lists(QUERIES, min_size=VIEWS, max_size=VIEWS, unique=True)
 
 

@@ -27,7 +27,7 @@ from ebbtide.state import search
 from ebbtide.state.segment import Segment
 from ebbtide.store.manifest import Manifest
 
-_CASES = {"quick": 8, "ci": 40, "long": 2000}[Config.from_environment().profile]
+_CASES = {"quick": 8, "ci": 16, "long": 2000}[Config.from_environment().profile]
 
 
 @settings(max_examples=_CASES)

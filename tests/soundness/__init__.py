@@ -34,7 +34,7 @@ from strategies.timed import timed_plans
 Judge = Callable[[Relation, list[Step]], str | None]
 
 thorough = settings(
-    max_examples={"quick": 10, "ci": 60, "long": 2000}[Config.from_environment().profile]
+    max_examples={"quick": 10, "ci": 24, "long": 2000}[Config.from_environment().profile]
 )
 """How many cases each of the five properties of soundness gets: 10,000 in all in a long run."""
 

@@ -14,7 +14,7 @@ from ebbtide.core.time import NEG_INF
 from ebbtide.engine.engine import Engine
 from ebbtide.state.batch import to_changes
 
-STEPS = {"quick": 5, "ci": 25, "long": 1000}[Config.from_environment().profile]
+STEPS = {"quick": 5, "ci": 10, "long": 1000}[Config.from_environment().profile]
 MOST_FILES = 400
 
 

@@ -10,7 +10,7 @@ from tests.faults import checkpoint_fuzz, injection
 from ebbtide.config import Config
 
 PROFILE = Config.from_environment().profile
-DAMAGES = {"quick": 100, "ci": 300, "long": 3000}[PROFILE]
+DAMAGES = {"quick": 100, "ci": 120, "long": 3000}[PROFILE]
 NAMES = {"quick": 1, "ci": 2, "long": 50}[PROFILE]
 
 

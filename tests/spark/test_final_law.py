@@ -30,7 +30,7 @@ from strategies.arrivals import PROMISED
 from strategies.plans import plans
 from strategies.timed import timed_plans
 
-GROUPS = {"quick": 1, "ci": 3, "long": 30}[Config.from_environment().profile]
+GROUPS = {"quick": 1, "ci": 2, "long": 30}[Config.from_environment().profile]
 PLANS = 6
 STEPS = 4
 

@@ -10,7 +10,7 @@ from tests.agreement import assert_agreement
 from ebbtide.config import Config
 from ebbtide.engine.engine import Engine
 
-STEPS = {"quick": 5, "ci": 10, "long": 300}[Config.from_environment().profile]
+STEPS = {"quick": 5, "ci": 5, "long": 300}[Config.from_environment().profile]
 
 
 def test_a_total_and_its_parts_agree_at_every_step(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from ebbtide.sql import parse, sql
 from ebbtide.sql.dialect import Ebbtide
 from ebbtide.sql.words import KEYWORDS
 
-TRIES = {"quick": 1_000, "ci": 3_000, "long": 100_000}[Config.from_environment().profile]
+TRIES = {"quick": 1_000, "ci": 1_200, "long": 100_000}[Config.from_environment().profile]
 SLOWEST = 2.0
 
 
