@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from ebbtide.compile.lowering import Lowered
 from ebbtide.compile.physical import Operator
-from ebbtide.dataflow.routing import Entrance
 from ebbtide.engine import starting
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
@@ -30,7 +29,6 @@ from ebbtide.program.run import Run
 from ebbtide.sinks import Files
 from ebbtide.spark import transport
 from ebbtide.spark.entry import Entry
-from ebbtide.spark.shelf import Shelf
 from ebbtide.state import area
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store.manifest import Manifests
@@ -172,8 +170,9 @@ def put_faults_in(control: str) -> None:
         operators = tuple(map(faulty, plain.physical.operators))
         return replace(plain, physical=replace(plain.physical, operators=operators))
 
-    def scanned(self: Entry, rows: DataFrame, entrance: Entrance, shelf: Shelf | None) -> DataFrame:
-        return packed(self, rows.mapInArrow(Scanning(control), rows.schema), entrance, shelf)
+    def scanned(self: Entry, *arguments: Any) -> DataFrame:
+        parcels = packed(self, *arguments)
+        return parcels.mapInArrow(Scanning(control), parcels.schema)
 
     def committed(self: Manifests, manifest: Any) -> None:
         hold(control, "uncommitted")

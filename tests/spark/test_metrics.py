@@ -138,7 +138,7 @@ def test_steps_on_files_are_heard_beside_those_of_spark(
     heard = ear.wait(lambda heard: any(kind == "ended" for kind, _, _ in heard))
     check_heard(run, ours(heard))
     assert all(record.sources["s"].unused == {"malformed": 1} for record in run.metrics())
-    spark_says = [what for kind, _, what in heard if kind == "progress" and what.numInputRows]
+    spark_says = [what for kind, _, what in heard if kind == "progress" and what.sources]
     assert [p.batchId for p in spark_says] == [0, 1]
     assert len({run_id for _, run_id, _ in heard}) == 1
     engine.stop()

@@ -12,13 +12,15 @@ from pyspark.sql import SparkSession
 
 from ebbtide.engine.engine import Engine
 from ebbtide.spark.entry import Entry
-from ebbtide.spark.session import unsized_batches
+from ebbtide.spark.private import PLAIN_CHECKPOINT
+from ebbtide.spark.session import plain_checkpoint, source_session, unsized_batches
 from ebbtide.spark.worker_warming import warm_workers
 
 STREAM = """CREATE STREAM s (k BIGINT, v DOUBLE, at TIMESTAMP,
   PROGRESS FOR at AS at - INTERVAL 1 SECOND) RETAIN 5 SECONDS"""
 KEYED = """CREATE STREAM t (k BIGINT, at TIMESTAMP, PRIMARY KEY (k),
   PROGRESS FOR at AS at - INTERVAL 1 SECOND) RETAIN 5 SECONDS"""
+CHECKPOINT = "spark.sql.streaming.checkpointFileManagerClass"
 SIZE = "spark.sql.execution.arrow.maxBytesPerBatch"
 
 
@@ -54,6 +56,21 @@ def test_settings_are_put_back(spark: SparkSession) -> None:
     with unsized_batches(spark):
         assert spark.conf.get(SIZE) == str(2**31 - 1)
     assert spark.conf.get(SIZE) == before
+
+
+def test_a_checkpoint_is_written_plainly_unless_another_way_is_chosen(spark: SparkSession) -> None:
+    assert spark.conf.get(CHECKPOINT, None) is None
+    with plain_checkpoint(spark):
+        assert spark.conf.get(CHECKPOINT) == PLAIN_CHECKPOINT
+    assert spark.conf.get(CHECKPOINT, None) is None
+    spark.conf.set(CHECKPOINT, "of.the.User")
+    try:
+        with plain_checkpoint(spark):
+            assert spark.conf.get(CHECKPOINT) == "of.the.User"
+        assert source_session(spark, local=True).conf.get(CHECKPOINT) == "of.the.User"
+    finally:
+        spark.conf.unset(CHECKPOINT)
+    assert source_session(spark, local=True).conf.get(CHECKPOINT) == PLAIN_CHECKPOINT
 
 
 def test_rows_with_text_are_sent_by_their_size(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from ebbtide import Engine
+from ebbtide import EbbtideError, Engine
 from ebbtide.spark import shelf
 from ebbtide.spark.private import local_directory
 from ebbtide.spark.shelf import Shelf
@@ -64,3 +64,17 @@ def _look_after_the_entry(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def _shelves(spark: SparkSession) -> list[str]:
     return [name for name in os.listdir(local_directory(spark)) if name.startswith("ebbtide-")]
+
+
+def test_a_step_that_fails_leaves_none(spark: SparkSession, tmp_path: Path) -> None:
+    before = _shelves(spark)
+    engine = Engine(tmp_path, spark=spark, shards=2)
+    engine.execute("CREATE STREAM s (k BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    query = engine.query("SELECT 1 DIV k AS d FROM s [RANGE 1 MINUTE] ON ERROR FAIL", name="q")
+    run = engine.start(query, name="p")
+    engine.feed("s", [{"k": 0, "at": "2026-01-01 00:00:00"}])
+    with pytest.raises(EbbtideError):
+        engine.step()
+    assert run.failure is not None
+    assert _shelves(spark) == before
+    run.stop()

@@ -19,6 +19,11 @@ class Observed:
     times: tuple[Instant | None, ...]
     place: int | None = None
 
+    @staticmethod
+    def nothing(frontier: InputFrontier) -> Observed:
+        """No row of a source with such a frontier."""
+        return Observed(Came(0, 0, None), tuple(None for _ in frontier.lines))
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:

@@ -30,6 +30,9 @@ MALFORMED = "_malformed"
 FOUND = "_file"
 """The one column of a DataFrame of files that tasks open."""
 
+HOW = "how"
+"""What that column says of itself: how they are read."""
+
 _FILE = "STRUCT<path: STRING, how: STRING>"
 
 

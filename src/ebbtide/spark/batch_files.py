@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from ebbtide.errors import SourceError
 from ebbtide.files import HowToRead
+from ebbtide.spark.batch_shares import NamedFile
 from ebbtide.spark.checkpoint import checkpoint_of, logs_in_order
 from ebbtide.spark.tagged_rows import FILE, TAG
 from ebbtide.state.files import content_of, regular_files
@@ -29,19 +30,14 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"([a-z0-9_]+):(.*)")
 _ENTRY = re.compile(r"(\d+)(\.compact)?")
 _PATTERN = frozenset("?*[]{}\\")
+_EMPTY = HowToRead("csv", "UTC").text
+"""How an empty file is read, of whatever format: somebody has to say that it is empty."""
 
 
 def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Mapping[str, int]) -> DataFrame:
     """The arrivals of a batch with each of its files once; ``in_tasks`` are the numbers of the
     sources, by their names in the checkpoint, whose files tasks read."""
-    noted = files_of_batch(root, batch)
-    for place in (place for places in noted.values() for place in places):
-        if not os.path.exists(place):
-            raise SourceError(
-                "unreadable-source",
-                f"{place} is gone before it was read",
-                hint="put it back, and start the query again",
-            )
+    noted = _all_there(root, batch)
     empty = [
         (number, place)
         for name, number in in_tasks.items()
@@ -67,12 +63,36 @@ def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Mapping[str, int
     return rows.where(f"{FILE} IS NULL").union(files)
 
 
+def named_files(
+    root: str, batch: int, in_tasks: Mapping[str, int], how: Mapping[int, str]
+) -> list[NamedFile]:
+    """The files of a batch of which tasks read all; an empty one is read as any text would be."""
+    noted = _all_there(root, batch)
+    return [
+        NamedFile(number, place, how[number] if os.path.getsize(place) else _EMPTY)
+        for name, number in in_tasks.items()
+        for place in noted.get(name, ())
+    ]
+
+
+def _all_there(root: str, batch: int) -> dict[str, list[str]]:
+    """The files of a batch, none of which is missing."""
+    noted = files_of_batch(root, batch)
+    for place in (place for places in noted.values() for place in places):
+        if not os.path.exists(place):
+            raise SourceError(
+                "unreadable-source",
+                f"{place} is gone before it was read",
+                hint="put it back, and start the query again",
+            )
+    return noted
+
+
 def _to_be_told(rows: DataFrame, empty: list[tuple[int, str]]) -> DataFrame:
     """Empty files, which Spark has left out, as others are: tasks say that they are empty."""
-    how = HowToRead("csv", "UTC").text
     made = []
     for tag, place in empty:
-        given = {TAG: tag, FILE: (f"file:{place}", how)}
+        given = {TAG: tag, FILE: (f"file:{place}", _EMPTY)}
         made.append(tuple(given.get(name) for name in rows.columns))
     return rows.sparkSession.createDataFrame(made, rows.schema)
 

@@ -7,9 +7,9 @@ counted once however often it ran.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,8 @@ from ebbtide.core.types import OF_ANY_SIZE
 from ebbtide.dataflow.observation import Observed, Seen
 from ebbtide.dataflow.routing import Entrance, Parcel
 from ebbtide.dataflow.tags import UNUSED
+from ebbtide.spark.arrivals import arrow_arrivals
+from ebbtide.spark.batch_shares import BatchShares
 from ebbtide.spark.exchange import BODY, COLUMNS, SHARD, batches_of, packed
 from ebbtide.spark.files_in_tasks import FilesOfTask
 from ebbtide.spark.shelf import Shelf
@@ -29,7 +31,7 @@ from ebbtide.spark.tagged_rows import FILE, TAG, Shape
 from ebbtide.store.record import Came
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 SEEN = "seen"
 _OBSERVED = "arrivals"
@@ -81,22 +83,49 @@ class Entry:
         ]
         return rows.selectExpr("*", "monotonically_increasing_id() AS place").selectExpr(*columns)
 
-    def packed(self, rows: DataFrame, entrance: Entrance, shelf: Shelf | None) -> DataFrame:
-        """The parcels of what arrived, observed as they pass."""
-        from pyspark.sql import functions as F
-
-        task = EntryTask(entrance, self.shape, shelf)
-        entered = rows.mapInArrow(task, f"{COLUMNS}, {SEEN} ARRAY<BIGINT>")
-        metrics = [
-            F.expr(f"{how}({SEEN}[{i}]) AS m{i}") for i, how in enumerate(_sums(entrance.before))
+    def wide(self, spark: SparkSession, files: BatchShares) -> DataFrame:
+        """Files as rows of what arrives, beside which others may stand."""
+        empty = self.shape.arrow.empty_table()
+        rows = [
+            {TAG: file.source, FILE: {"path": file.place, "how": file.how}} for file in files.files
         ]
-        observed = entered.observe(_OBSERVED, *metrics)
-        return observed.where(f"{BODY} IS NOT NULL").select(TAG, SHARD, BODY)
+        named = pa.Table.from_pylist(rows, schema=empty.schema)
+        last = {
+            declaration.name: place
+            for declaration, place in zip(self.declarations, files.last, strict=True)
+            if place is not None
+        }
+        return self.placed(arrow_arrivals(spark, self.shape, [named]), last)
 
-    def seen(self, before: tuple[InputFrontier, ...], metrics: Any) -> Seen:
+    def packed(
+        self,
+        spark: SparkSession,
+        arrived: DataFrame | BatchShares,
+        entrance: Entrance,
+        shelf: Shelf | None,
+    ) -> DataFrame:
+        """The parcels of what arrived, observed as they pass, or noted on the shelf."""
+        if not isinstance(arrived, BatchShares):
+            rows = RowsOfTask(self.declarations, self.shape)
+            return _observed(arrived, EntryTask(entrance, rows, shelf))
+        share = ShareOfTask(self.declarations, arrived)
+        tasks = spark.range(0, len(arrived.shares), 1, len(arrived.shares))
+        if shelf is None:
+            return _observed(tasks, EntryTask(entrance, share, shelf))
+        return tasks.mapInArrow(EntryTask(entrance, share, shelf, notes=True), COLUMNS)
+
+    def seen(
+        self,
+        arrived: DataFrame | BatchShares,
+        before: tuple[InputFrontier, ...],
+        metrics: Any,
+        shelf: Shelf | None,
+    ) -> Seen:
         """What was observed, source by source."""
-        values = metrics.get(_OBSERVED).get()
-        read = (None if values.isNullAt(i) else values.getLong(i) for i in range(values.length()))
+        if shelf is not None and isinstance(arrived, BatchShares):
+            read = iter(_summed(_sums(before), shelf.notes(len(arrived.shares))))
+        else:
+            read = _read(metrics.get(_OBSERVED).get())
         refused = next(read)
         sources = []
         for frontier in before:
@@ -104,6 +133,33 @@ class Entry:
             times = tuple(next(read) for _ in frontier.lines)
             sources.append(Observed(Came(count or 0, late or 0, oldest), times, place))
         return Seen(tuple(sources), bool(refused))
+
+
+def _observed(rows: DataFrame, task: EntryTask) -> DataFrame:
+    """What a task makes of rows, while Spark adds up what is observed."""
+    from pyspark.sql import functions as F
+
+    entered = rows.mapInArrow(task, f"{COLUMNS}, {SEEN} ARRAY<BIGINT>")
+    metrics = [
+        F.expr(f"{how}({SEEN}[{i}]) AS m{i}") for i, how in enumerate(_sums(task.entrance.before))
+    ]
+    observed = entered.observe(_OBSERVED, *metrics)
+    return observed.where(f"{BODY} IS NOT NULL").select(TAG, SHARD, BODY)
+
+
+def _read(values: Any) -> Iterator[int | None]:
+    return (None if values.isNullAt(i) else values.getLong(i) for i in range(values.length()))
+
+
+def _summed(sums: list[str], observed: Iterable[Sequence[int | None]]) -> list[int | None]:
+    """What Spark would add up.
+
+    >>> _summed(["sum", "min", "max"], [[1, None, 5], [2, 7, None]])
+    [3, 7, 5]
+    """
+    adding: dict[str, Callable[[list[int]], int]] = {"sum": sum, "min": min, "max": max}
+    columns = ([v for v in column if v is not None] for column in zip(*observed, strict=True))
+    return [adding[how](found) if found else None for how, found in zip(sums, columns, strict=True)]
 
 
 def _sums(before: tuple[InputFrontier, ...]) -> list[str]:
@@ -120,28 +176,44 @@ def _numbers(refused: int, observed: Iterable[Observed]) -> list[int | None]:
     return found
 
 
+Arrived: TypeAlias = Iterator[tuple[int, Any]]
+"""Rows as they arrive, some at a time, each time of one source."""
+
+
 @dataclass(frozen=True, slots=True)
 class EntryTask:
-    """Judges and packs the rows of a partition, some at a time."""
+    """Judges and packs the rows of a partition, some at a time.
+
+    What it observed of them stands beside the parcels, or is noted on the shelf in the end.
+    """
 
     entrance: Entrance
-    shape: Shape
+    arrivals: RowsOfTask | ShareOfTask
     shelf: Shelf | None
+    notes: bool = False
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Parcels, and what was observed of the rows that are in them."""
-        for rows in _gathered(self._arrived(batches)):
+        observed = [_numbers(0, (Observed.nothing(f) for f in self.entrance.before))]
+        for rows in _gathered(self.arrivals(batches)):
             parcels, numbers = self._entered(rows)
-            for batch in batches_of(packed(parcels, self.shelf)):
+            packets = batches_of(packed(parcels, self.shelf))
+            if self.notes:
+                yield from packets
+                observed.append(numbers)
+                continue
+            for batch in packets:
                 yield _with_seen(batch, None)
             (nothing,) = batches_of([(UNUSED, 0, None)])
             yield _with_seen(nothing, numbers)
+        if self.notes and self.shelf is not None:
+            self.shelf.note(number_of_task(), _summed(_sums(self.entrance.before), observed))
 
     def _entered(self, rows: Mapping[int, Any]) -> tuple[list[Parcel], list[int | None]]:
         parcels: list[Parcel] = []
         observed: list[Observed] = []
         refused = 0
-        for source in self.shape.tags:
+        for source in range(len(self.entrance.declarations)):
             mine = rows[source] if source in rows else self.entrance.empty(source)
             judged, found = self.entrance.enter(source, mine)
             parcels += found
@@ -149,9 +221,17 @@ class EntryTask:
             refused += len(judged.refused)
         return parcels, _numbers(refused, observed)
 
-    def _arrived(self, batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+
+@dataclass(frozen=True, slots=True)
+class RowsOfTask:
+    """The rows that Spark hands over, and those of files that it names."""
+
+    declarations: tuple[Declaration, ...]
+    shape: Shape
+
+    def __call__(self, batches: Iterable[Any]) -> Arrived:
         """The rows of sources, also of those whose files are named."""
-        files = FilesOfTask(self.entrance.declarations)
+        files = FilesOfTask(self.declarations)
         for batch in batches:
             tags, named = batch.column(TAG).to_numpy(), batch.column(FILE)
             is_row = np.asarray(named.is_null())
@@ -165,6 +245,32 @@ class EntryTask:
                 first = batch.column(slot_of_places(self.shape, source))[row].as_py()
                 for rows in files.rows(source, file["path"], file["how"], first):
                     yield source, rows
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOfTask:
+    """The rows of the files that a task has as its share, whatever Spark hands over."""
+
+    declarations: tuple[Declaration, ...]
+    batch: BatchShares
+
+    def __call__(self, batches: Iterable[Any]) -> Arrived:
+        """The rows of sources."""
+        for _ in batches:
+            pass
+        files, task = FilesOfTask(self.declarations), number_of_task()
+        for file in self.batch.shares[task]:
+            first = self.batch.first_place(file.source, task)
+            for rows in files.rows(file.source, file.place, file.how, first):
+                yield file.source, rows
+
+
+def number_of_task() -> int:
+    """The number of the partition that this task works on."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()
 
 
 def slot_of_places(shape: Shape, source: int) -> str:

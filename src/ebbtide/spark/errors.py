@@ -64,7 +64,7 @@ _MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MU
 @contextmanager
 def translated(query: str) -> Iterator[None]:
     """Turns what Spark raises inside into an error of ours."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:

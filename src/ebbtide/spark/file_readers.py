@@ -20,7 +20,7 @@ from ebbtide.core.schema import Schema
 from ebbtide.files import HowToRead
 from ebbtide.files.envelopes import row_of
 from ebbtide.files.options import FOLDED_FILE_OPTIONS
-from ebbtide.spark.arrivals import FOUND, MALFORMED, is_enveloped
+from ebbtide.spark.arrivals import FOUND, HOW, MALFORMED, is_enveloped
 from ebbtide.spark.checkpoint import source_name
 from ebbtide.spark.files_in_tasks import place_of
 from ebbtide.spark.names import quoted
@@ -88,7 +88,8 @@ def read_in_tasks(
     plain = replace(files, options=tuple(finding.items()))
     found = read(spark, "binaryFile", plain, _FILES, declaration, streaming, {})
     if is_local(spark, files.path):
-        return found.select(F.struct("path", F.lit(how.text).alias("how")).alias(FOUND))
+        file = F.struct("path", F.lit(how.text).alias("how"))
+        return found.select(file.alias(FOUND, metadata={HOW: how.text}))
     given = given_schema(declaration)
     rows = ContentRows(given, how)
     return found.select("path", "content").mapInArrow(rows, columns_of(given))

@@ -18,8 +18,10 @@ from ebbtide.program.delivery import Outlet
 from ebbtide.program.run import Program, Run
 from ebbtide.spark import answers
 from ebbtide.spark.arrivals import arrivals_of, arrow_arrivals
+from ebbtide.spark.batch_shares import BatchShares
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import sinking, translated
+from ebbtide.spark.private import keep_classes
 from ebbtide.spark.rows_in_memory import fed_table, given_table
 from ebbtide.spark.session import start_spark, step_settings
 from ebbtide.spark.sources import open_files
@@ -47,6 +49,7 @@ class SparkHost:
         """The session."""
         session = self._given or start_spark(log=self._log)
         check_workers_python(session)
+        keep_classes(session)
         return session
 
     def within(self, spark: SparkSession) -> SparkHost:
@@ -70,12 +73,20 @@ class SparkHost:
         return arrow_arrivals(self.spark, shape, tables)
 
     def with_static(
-        self, lowered: Lowered, arrived: DataFrame, sources: Mapping[int, Any]
-    ) -> DataFrame:
-        shape = Entry(lowered).shape
+        self, lowered: Lowered, arrived: DataFrame | BatchShares, sources: Mapping[int, Any]
+    ) -> DataFrame | BatchShares:
+        if not sources:
+            return arrived
+        arrived, shape = self.as_rows(lowered, arrived), Entry(lowered).shape
         for source, read in sources.items():
             declaration = lowered.declarations[source]
             arrived = arrived.union(arrivals_of(read(), shape, source, declaration))
+        return arrived
+
+    def as_rows(self, lowered: Lowered, arrived: DataFrame | BatchShares) -> DataFrame:
+        """What arrives as a DataFrame, beside which other rows may stand."""
+        if isinstance(arrived, BatchShares):
+            return Entry(lowered).wide(self.spark, arrived)
         return arrived
 
     def emitted(self, view: View, record: StepRecord) -> DataFrame:

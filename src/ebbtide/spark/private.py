@@ -13,7 +13,39 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_EVENT = "org.apache.spark.sql.streaming.StreamingQueryListener$Query{}Event"
+_STREAMING = "org.apache.spark.sql.streaming."
+_EVENT = _STREAMING + "StreamingQueryListener$Query{}Event"
+
+
+PLAIN_CHECKPOINT = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+"""What writes the files of a checkpoint without starting other programs."""
+
+_NAMED_BY_PYSPARK = (
+    "PythonSQLUtils",
+    "PythonUtils",
+    "SimplePythonFunction",
+    "functions",
+    "org.apache.spark.sql.catalyst.trees.PySparkCurrentOrigin",
+    "org.apache.spark.sql.classic.SparkSession",
+    "org.apache.spark.sql.classic.SparkSession$",
+    "org.apache.spark.sql.execution.python.UserDefinedPythonFunction",
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.sql.streaming.Trigger",
+)
+"""The classes that PySpark asks for whenever a table is made, a function called or a query set
+off."""
+
+
+def keep_classes(spark: SparkSession) -> None:
+    """Has Java look only once for the classes that PySpark names again and again.
+
+    A name without a package could be in any of those that are imported, and for each Java looks
+    through all jars.
+    """
+    for name in _NAMED_BY_PYSPARK:
+        _java(spark, name)
 
 
 def launch(settings: Mapping[str, str], log: BinaryIO) -> None:
@@ -98,12 +130,9 @@ def filled(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
     it; the next job finds it done.
     """
     execution = exchanged._jdf.queryExecution()
-    jvm = spark._jvm
-    assert jvm is not None
-    # Names in one piece: of each part of them Java would look for a class first.
-    forever = getattr(jvm, "scala.concurrent.duration.Duration").Inf()
+    forever = _java(spark, "scala.concurrent.duration.Duration").Inf()
     filling = execution.executedPlan().mapOutputStatisticsFuture()
-    getattr(jvm, "org.apache.spark.util.ThreadUtils").awaitResult(filling, forever)
+    _java(spark, "org.apache.spark.util.ThreadUtils").awaitResult(filling, forever)
     rows = _table(spark, execution.toRdd(), exchanged)
     return rows, execution.observedMetrics()
 
@@ -111,21 +140,19 @@ def filled(spark: SparkSession, exchanged: DataFrame) -> tuple[DataFrame, Any]:
 def zipped(spark: SparkSession, left: DataFrame, right: DataFrame, partitions: int) -> DataFrame:
     """Two tables of the same columns and so many partitions: each of one with its like of the
     other, where a union would put them side by side."""
-    jvm: Any = spark._jvm
-    rdds = jvm.java.util.ArrayList()
+    rdds = _java(spark, "java.util.ArrayList")()
     for table in (left, right):
         rdds.add(table._jdf.queryExecution().toRdd())
-    several = jvm.scala.jdk.javaapi.CollectionConverters.asScala(rdds).toSeq()
-    rows = jvm.org.apache.spark.rdd.SQLPartitioningAwareUnionRDD(
-        spark._jsparkSession.sparkContext(), several, partitions, _any_tag(jvm)
+    several = _java(spark, "scala.jdk.javaapi.CollectionConverters").asScala(rdds).toSeq()
+    rows = _java(spark, "org.apache.spark.rdd.SQLPartitioningAwareUnionRDD")(
+        spark._jsparkSession.sparkContext(), several, partitions, _any_tag(spark)
     )
     return _table(spark, rows, left)
 
 
 def is_local(spark: SparkSession, path: str) -> bool:
     """Whether a path is of this machine's file system, as Spark understands it."""
-    jvm: Any = spark._jvm
-    found = jvm.org.apache.hadoop.fs.Path(path)
+    found = _java(spark, "org.apache.hadoop.fs.Path")(path)
     system = found.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
     return str(system.getUri().getScheme()) == "file"
 
@@ -150,9 +177,8 @@ def within(spark: SparkSession, frame: DataFrame) -> DataFrame:
     """A DataFrame of another session as one of this; its streams still read by the other."""
     from pyspark.sql import DataFrame as Table
 
-    jvm: Any = spark._jvm
     plan = frame._jdf.queryExecution().analyzed()
-    rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
+    rows = _java(spark, "org.apache.spark.sql.classic.Dataset").ofRows(spark._jsparkSession, plan)
     return Table(rows, spark)
 
 
@@ -178,7 +204,7 @@ def post_started(spark: SparkSession, ids: tuple[str, str], name: str, timestamp
 
 def post_terminated(spark: SparkSession, ids: tuple[str, str]) -> None:
     """Tells the streaming listeners that a run has ended, without a failure."""
-    nothing = getattr(getattr(spark._jvm, "scala.None$"), "MODULE$")
+    nothing = getattr(_java(spark, "scala.None$"), "MODULE$")
     _post(spark, "Terminated", *_uuids(spark, ids), nothing)
 
 
@@ -194,37 +220,44 @@ def post_progress(
 ) -> None:
     """Tells the streaming listeners of a batch without sources; what was observed is one row of
     structs, by their names."""
-    jvm: Any = spark._jvm
     gateway: Any = spark.sparkContext._gateway
-    package = jvm.org.apache.spark.sql.streaming
-    found, rows = observed._jdf.head(), jvm.java.util.HashMap()
+    table, source, operator, sinking, progressed = (
+        _java(spark, name)
+        for name in (
+            "java.util.HashMap",
+            _STREAMING + "SourceProgress",
+            _STREAMING + "StateOperatorProgress",
+            _STREAMING + "SinkProgress",
+            _STREAMING + "StreamingQueryProgress",
+        )
+    )
+    found, rows = observed._jdf.head(), table()
     for place, column in enumerate(observed.columns):
         rows.put(column, found.get(place))
-    progress = package.StreamingQueryProgress(
+    progress = progressed(
         *_uuids(spark, ids),
         name,
         timestamp,
         batch,
         milliseconds,
-        jvm.java.util.HashMap(),
-        jvm.java.util.HashMap(),
-        gateway.new_array(package.StateOperatorProgress, 0),
-        gateway.new_array(package.SourceProgress, 0),
-        package.SinkProgress(sink),
+        table(),
+        table(),
+        gateway.new_array(operator, 0),
+        gateway.new_array(source, 0),
+        sinking(sink),
         rows,
     )
     _post(spark, "Progress", progress)
 
 
 def _post(spark: SparkSession, kind: str, *arguments: Any) -> None:
-    event = getattr(spark._jvm, _EVENT.format(kind))(*arguments)
+    event = _java(spark, _EVENT.format(kind))(*arguments)
     spark._jsparkSession.streams().postListenerEvent(event)
 
 
 def _uuids(spark: SparkSession, ids: tuple[str, str]) -> Iterator[Any]:
-    jvm: Any = spark._jvm
     for text in ids:
-        yield jvm.java.util.UUID.fromString(text)
+        yield _java(spark, "java.util.UUID").fromString(text)
 
 
 def _stream_name(leaf: Any) -> str | None:
@@ -241,9 +274,22 @@ def _home() -> str:
     return home
 
 
-def _any_tag(jvm: Any) -> Any:
-    tags = getattr(getattr(jvm, "scala.reflect.ClassTag$"), "MODULE$")
+def _any_tag(spark: SparkSession) -> Any:
+    tags = getattr(_java(spark, "scala.reflect.ClassTag$"), "MODULE$")
     return tags.AnyRef()
+
+
+def _java(spark: SparkSession, name: str) -> Any:
+    """A class of Java by its name, which Java looks for once.
+
+    A name in one piece: of each part of it Java would look for a class first.
+    """
+    from py4j.java_gateway import JavaClass
+
+    found = getattr(spark._jvm, name)
+    if isinstance(found, JavaClass):  # and not a package, as anything unknown is taken for one
+        vars(spark._jvm)[name] = found
+    return found
 
 
 def _table(spark: SparkSession, rdd: Any, like: DataFrame) -> DataFrame:

@@ -19,8 +19,9 @@ from ebbtide.program.delivery import Outlet
 from ebbtide.program.host import Host
 from ebbtide.program.run import Program, Run, Status
 from ebbtide.spark import checkpoint_copy
-from ebbtide.spark.arrivals import FOUND, arrivals_of
-from ebbtide.spark.batch_files import each_once
+from ebbtide.spark.arrivals import FOUND, HOW, arrivals_of
+from ebbtide.spark.batch_files import each_once, named_files
+from ebbtide.spark.batch_shares import BatchShares
 from ebbtide.spark.checkpoint import HEARTBEAT_NAME, agreed, checkpoint_of, source_name
 from ebbtide.spark.entry import Entry
 from ebbtide.spark.errors import disk_full, is_full
@@ -28,7 +29,7 @@ from ebbtide.spark.heartbeat import HEARTBEAT, HeartbeatWait, heartbeat_rows
 from ebbtide.spark.host import SparkHost
 from ebbtide.spark.listener import Ids, Listeners
 from ebbtide.spark.private import stream_names
-from ebbtide.spark.session import by_names
+from ebbtide.spark.session import by_names, plain_checkpoint
 from ebbtide.spark.tagged_rows import TAG, Shape
 from ebbtide.store.clock import Clock, Readings
 from ebbtide.store.journal import Journal
@@ -61,14 +62,19 @@ class SparkRun(Run):
         self._ending = False
         self._stepping = RLock()
         self._in_tasks: dict[str, int] = {}
+        self._how: dict[int, str] = {}
+        self._names_files = False
 
     def stream(self, frames: Mapping[int, DataFrame], trigger: dict[str, Any]) -> None:
         """Sets Structured Streaming off on the streams, and on the heartbeat if there is one."""
         from pyspark.sql import DataFrame
 
-        spark, lowered = self._host.spark, self.program.lowered
-        shape = Entry(lowered).shape
+        spark = self._host.spark
         tables = dict(frames)
+        in_tasks = [number for number in tables if tables[number].columns == [FOUND]]
+        self._how = {number: tables[number].schema[FOUND].metadata[HOW] for number in in_tasks}
+        self._names_files = len(in_tasks) == len(tables)
+        shape = Shape.of({}) if self._names_files else Entry(self.program.lowered).shape
         if self.program.beats:
             tables[HEARTBEAT] = heartbeat_rows(spark, shape)
         numbers = {self._name(number): number for number in tables}
@@ -80,11 +86,9 @@ class SparkRun(Run):
         if self.program.beats:
             self.claim.with_heartbeat(self.program.identity)
         self._in_tasks = {
-            name: numbers[name]
-            for name in known.sources
-            if tables[numbers[name]].columns == [FOUND]
+            name: numbers[name] for name in known.sources if numbers[name] in self._how
         }
-        with by_names(spark, known.named):
+        with by_names(spark, known.named), plain_checkpoint(spark):
             arrivals = [self._arrivals(tables, numbers[name], shape) for name in known.sources]
             writer = reduce(DataFrame.union, arrivals).writeStream.queryName(self.name)
             writer = writer.foreachBatch(self.batch)
@@ -204,23 +208,45 @@ class SparkRun(Run):
     def _batch(self, rows: DataFrame, version: int) -> None:
         self._waiting.begin()
         host, latest = self._host.within(rows.sparkSession), Journal(self.root).latest()
-        if latest is not None and version <= latest.version:
+        is_done = latest is not None and version <= latest.version
+        if is_done:
             checkpoint_copy.check_same(self.root, self.name, version)
         else:
             checkpoint_copy.keep(self.root, version)
-            rows = each_once(rows, self.root, version, self._in_tasks)
         # Every source is compared with the clock: one that follows it may not run away from it.
         clock = Readings(self.root).of(version, self.clock)
         places = {} if latest is None else latest.record.places
-        if self.program.beats:
-            rows = rows.where(f"{TAG} <> {HEARTBEAT}")
-        arrived = Entry(self.program.lowered).placed(rows, places)
+        arrived: DataFrame | BatchShares
+        if self._names_files:
+            arrived = self._named(version, is_done, places)
+        else:
+            arrived = self._rows(rows, version, is_done, places)
         given = Given(clock=clock, follows=self.program.follows)
         if self.logs:
             fed, given = self.fed(host, latest, given)
-            arrived = arrived.union(fed)
+            arrived = host.as_rows(self.program.lowered, arrived).union(fed)
         manifest = self.run_step(host, version, arrived, given)
         self._waiting.end(idle=not manifest.record.accepted and not manifest.record.unused)
+
+    def _named(self, version: int, is_done: bool, places: Mapping[str, int]) -> BatchShares:
+        """The files of a batch; what a step that is done has read is not looked for again."""
+        files = [] if is_done else named_files(self.root, version, self._in_tasks, self._how)
+        last = (
+            places.get(declaration.name, -1) if declaration.key else None
+            for declaration in self.program.lowered.declarations
+        )
+        cores = self._host.spark.sparkContext.defaultParallelism
+        return BatchShares.of(files, cores, tuple(last))
+
+    def _rows(
+        self, rows: DataFrame, version: int, is_done: bool, places: Mapping[str, int]
+    ) -> DataFrame:
+        """The rows of a batch, of which some may name files."""
+        if not is_done:
+            rows = each_once(rows, self.root, version, self._in_tasks)
+        if self.program.beats:
+            rows = rows.where(f"{TAG} <> {HEARTBEAT}")
+        return Entry(self.program.lowered).placed(rows, places)
 
     def told(self, host: Host, manifest: Manifest) -> None:
         """Tells Spark's listeners what a step did."""

@@ -14,6 +14,7 @@ from ebbtide.spark.class_archive import archive_file, reading, writing
 from ebbtide.spark.java import check_java
 from ebbtide.spark.jvm_options import jvm_options
 from ebbtide.spark.private import (
+    PLAIN_CHECKPOINT,
     has_context,
     is_launched,
     is_of_this_package,
@@ -59,6 +60,9 @@ _UNSIZED = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 # Sources have names in the checkpoint; while this is set, none can be read without one.
 _NAMED = "spark.sql.streaming.queryEvolution.enableSourceEvolution"
 
+# Spark's own choice starts a process for every file of a checkpoint that it writes on this machine.
+_CHECKPOINT = "spark.sql.streaming.checkpointFileManagerClass"
+
 # With more files than this Spark lists them by a job, which for files of this machine takes far
 # longer than to look at them.
 _LISTED_HERE = {"spark.sql.sources.parallelPartitionDiscovery.threshold": str(2**31 - 1)}
@@ -67,7 +71,7 @@ _LISTED_HERE = {"spark.sql.sources.parallelPartitionDiscovery.threshold": str(2*
 @contextmanager
 def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
     """Some settings for a while; then those that were there before."""
-    before = {name: str(spark.conf.get(name)) for name in wanted}
+    before = {name: spark.conf.get(name, None) for name in wanted}
     others = {name: value for name, value in before.items() if value != wanted[name]}
     for name in others:
         spark.conf.set(name, wanted[name])
@@ -75,7 +79,10 @@ def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         for name, value in others.items():
-            spark.conf.set(name, value)
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
 
 
 def step_settings(spark: SparkSession, shards: int) -> AbstractContextManager[None]:
@@ -106,19 +113,31 @@ def by_names(spark: SparkSession, named: bool) -> AbstractContextManager[None]:
     return _settings(spark, {_NAMED: "true" if named else "false"})
 
 
+def plain_checkpoint(spark: SparkSession) -> AbstractContextManager[None]:
+    """A query on streams that starts inside writes the files of its checkpoint without the help of
+    other programs, unless the user has chosen how it does (ADR 32)."""
+    return _settings(spark, _plainly(spark))
+
+
+def _plainly(spark: SparkSession) -> dict[str, str]:
+    chosen = spark.conf.get(_CHECKPOINT, None)
+    return {_CHECKPOINT: chosen or PLAIN_CHECKPOINT}
+
+
 def listing_here(spark: SparkSession) -> AbstractContextManager[None]:
     """Files of this machine are looked at, many or few, without a job."""
     return _settings(spark, _LISTED_HERE)
 
 
 def source_session(spark: SparkSession, local: bool) -> SparkSession:
-    """A session for a stream of ours: it has a name, and its files are listed without a job if
-    they are all of this machine.
+    """A session for a stream of ours: it has a name, its log is written plainly, and its files are
+    listed without a job if they are all of this machine.
 
     A stream goes by the settings of the session that reads it for as long as it runs, and those
     of a user's session are not ours to keep.
     """
-    return own_session(spark, {_NAMED: "true", **(_LISTED_HERE if local else {})})
+    here = _LISTED_HERE if local else {}
+    return own_session(spark, {_NAMED: "true", **_plainly(spark), **here})
 
 
 def start_spark(

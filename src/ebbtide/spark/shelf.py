@@ -10,10 +10,13 @@ is written once, and mapped into the memory of whoever reads it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -64,6 +67,35 @@ class Shelf:
             named = os.path.join(self.directory, digest(file.read_buffer()))
         os.replace(unfinished, named)
         return _PUT + named.encode()
+
+    def note(self, task: int, numbers: Sequence[int | None]) -> None:
+        """Notes what a task has observed; one that is repeated notes the same again."""
+        unfinished = os.path.join(self.directory, uuid4().hex)
+        with open(unfinished, "w", encoding="ascii") as file:
+            json.dump(numbers, file)
+        os.replace(unfinished, self._note(task))
+
+    def notes(self, tasks: int) -> list[list[int | None]]:
+        """What all tasks have noted."""
+        found = []
+        for task in range(tasks):
+            with open(self._note(task), encoding="ascii") as file:
+                found.append(json.load(file))
+        return found
+
+    def _note(self, task: int) -> str:
+        return os.path.join(self.directory, f"observed-{task}")
+
+
+@contextmanager
+def cleared_by_failure(shelf: Shelf | None) -> Iterator[None]:
+    """A failure inside clears the shelf: whoever keeps the error would keep that, too."""
+    try:
+        yield
+    except BaseException:
+        if shelf is not None:
+            shutil.rmtree(shelf.directory, ignore_errors=True)
+        raise
 
 
 def write_rows(sink: Any, rows: Any) -> None:

@@ -27,7 +27,8 @@ from ebbtide.dataflow.routing import Entrance, sent
 from ebbtide.dataflow.shard import Shard
 from ebbtide.dataflow.tags import DESCRIPTION
 from ebbtide.dataflow.tasks import StageTask, in_order
-from ebbtide.spark.entry import Entry
+from ebbtide.spark.batch_shares import BatchShares
+from ebbtide.spark.entry import Entry, number_of_task
 from ebbtide.spark.exchange import (
     COLUMNS,
     SHARD,
@@ -39,7 +40,7 @@ from ebbtide.spark.exchange import (
 )
 from ebbtide.spark.private import filled, zipped
 from ebbtide.spark.session import unsized_batches
-from ebbtide.spark.shelf import Shelf
+from ebbtide.spark.shelf import Shelf, cleared_by_failure
 from ebbtide.spark.tagged_rows import TAG
 
 if TYPE_CHECKING:
@@ -48,19 +49,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SparkTransport:
-    """Carries the rows of a program; what arrives is a DataFrame in the shape of its entry."""
+    """Carries the rows of a program; what arrives is a DataFrame in the shape of its entry, or
+    files that tasks read, and nothing else."""
 
     spark: SparkSession
     dataflow: Dataflow
 
-    def enter(self, arrived: DataFrame, before: tuple[InputFrontier, ...]) -> SparkEntered:
+    def enter(
+        self, arrived: DataFrame | BatchShares, before: tuple[InputFrontier, ...]
+    ) -> SparkEntered:
         """Job 1: judges the rows and takes them to their shards."""
         entry, shelf = Entry(self.dataflow.lowered), Shelf.of_step(self.spark)
-        with unsized_batches(self.spark) if entry.has_fixed_rows else nullcontext():
-            parcels = entry.packed(arrived, Entrance.of(self.dataflow, before), copy(shelf))
+        entrance = Entrance.of(self.dataflow, before)
+        sized = unsized_batches(self.spark) if entry.has_fixed_rows else nullcontext()
+        with cleared_by_failure(shelf), sized:
+            parcels = entry.packed(self.spark, arrived, entrance, copy(shelf))
             exchanged = parcels.repartitionById(self.dataflow.shards, SHARD)
             frozen, metrics = filled(self.spark, exchanged)
-        return SparkEntered(self.spark, self.dataflow, frozen, shelf, entry.seen(before, metrics))
+        seen = entry.seen(arrived, before, metrics, shelf)
+        return SparkEntered(self.spark, self.dataflow, frozen, shelf, seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,10 @@ class SparkEntered:
 
     def run(self, tasks: Sequence[StageTask]) -> list[str]:
         """Job 2: all stages, and what their tasks have to say."""
+        with cleared_by_failure(self.shelf):
+            return self._run(tasks)
+
+    def _run(self, tasks: Sequence[StageTask]) -> list[str]:
         stages = self.dataflow.lowered.stages
         parcels = self._first()
         for stage, task in enumerate(tasks, 1):
@@ -174,11 +185,8 @@ _tasks = count()
 
 def shard_of_task() -> int:
     """The shard that this task is: the number of its partition."""
-    from pyspark import TaskContext
-
     _settle()
-    context = TaskContext.get()
-    return 0 if context is None else context.partitionId()
+    return number_of_task()
 
 
 def _settle() -> None:
