@@ -22,7 +22,7 @@ import pyarrow.csv as pc
 
 from ebbtide.bench.data import KEYS, START_MS
 from ebbtide.bench.figures import Figure
-from ebbtide.bench.systems import SHARDS
+from ebbtide.bench.plain_spark import SHARDS
 from ebbtide.engine.engine import Engine
 from ebbtide.errors import InternalError
 

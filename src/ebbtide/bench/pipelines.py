@@ -21,7 +21,8 @@ from ebbtide.bench import answers
 from ebbtide.bench.answers import Answer
 from ebbtide.bench.data import KEYS, START_MS, ReadingFiles, readings, written
 from ebbtide.bench.figures import Figure, median
-from ebbtide.bench.systems import SHARDS, floor, same
+from ebbtide.bench.plain_spark import SHARDS, PlainSpark, plain_spark
+from ebbtide.bench.systems import same
 from ebbtide.engine.engine import Engine
 from ebbtide.engine.query import Query
 from ebbtide.errors import InternalError
@@ -209,18 +210,21 @@ def measured(
         compared = _checked_views(spark, name, field, work / f"checked-{name}")
         say(f"five views, {name}: {compared} rows of snapshots are right")
     times: dict[str, list[float]] = {}
-    for turn in range(repeats + 1):
-        for name, seconds in _turn(spark, field, work / f"pipelines{turn}"):
-            say(f"{turn}: {name} {seconds:.2f} s")
-            if turn:
-                times.setdefault(name, []).append(seconds)
+    with open(work / "spark_beside.log", "w") as log, plain_spark(log) as plain:
+        for turn in range(repeats + 1):
+            for name, seconds in _turn(spark, plain, field, work / f"pipelines{turn}"):
+                say(f"{turn}: {name} {seconds:.2f} s")
+                if turn:
+                    times.setdefault(name, []).append(seconds)
     yield from _figures(rows, {name: median(found) for name, found in times.items()})
 
 
-def _turn(spark: SparkSession, field: PipelineData, work: Path) -> Iterator[tuple[str, float]]:
+def _turn(
+    spark: SparkSession, plain: PlainSpark, field: PipelineData, work: Path
+) -> Iterator[tuple[str, float]]:
     files = FILES // BATCHES
-    yield "floor", floor(spark, field.one, files, work / "floor")
-    yield "floor of clicks", floor(spark, field.clicks, files, work / "floor-c")
+    yield "floor", plain.floor(field.one, files, work / "floor")
+    yield "floor of clicks", plain.floor(field.clicks, files, work / "floor-c")
     for pipeline in PIPELINES:
         queries = _queries(
             spark, field, pipeline.sources, {"v": pipeline.sql}, work / pipeline.name

@@ -14,6 +14,7 @@ from ebbtide.bench.cases import CASES, BenchCase
 from ebbtide.bench.data import ReadingFiles, readings
 from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.flink import Flink, flink_in
+from ebbtide.bench.plain_spark import PlainSpark, plain_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +65,11 @@ def measured(
     """All figures; the first run of everything warms up and is checked, and does not count."""
     field = SpeedData.make(work / "data", rows)
     small = SpeedData.make(work / "small", 20_000, 1)
-    with open(work / "flink.log", "w") as log, _beside(flink, log) as peer:
+    with (
+        open(work / "peers.log", "w") as log,
+        _beside(flink, log) as peer,
+        plain_spark(log) as plain,
+    ):
         for case in CASES:
             compared = systems.checked(spark, case, field.of(case), _files(), work / case.name)
             say(f"{case.name}: {compared} rows of snapshots are right")
@@ -73,7 +78,7 @@ def measured(
                 say(f"{case.name}: Flink answers with the rows that are expected")
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         for turn in range(repeats + 1):
-            for key, seconds in _turn(spark, work / f"turn{turn}", field, peer):
+            for key, seconds in _turn(spark, plain, work / f"turn{turn}", field, peer):
                 say(f"{turn}: {' on '.join(key)} {seconds:.2f} s")
                 if turn:
                     times[key].append(seconds)
@@ -89,15 +94,15 @@ def _files() -> int:
 
 
 def _turn(
-    spark: SparkSession, work: Path, field: SpeedData, flink: Flink | None
+    spark: SparkSession, plain: PlainSpark, work: Path, field: SpeedData, flink: Flink | None
 ) -> Iterator[tuple[tuple[str, str], float]]:
     """Everything once: what runs in this process, and then Flink, each warm from the run before."""
-    yield ("rows", "floor"), systems.floor(spark, field.one[0], _files(), work / "floor")
+    yield ("rows", "floor"), plain.floor(field.one[0], _files(), work / "floor")
     for case in CASES:
         streams, place = field.of(case), work / case.name
         yield (case.name, "ebbtide"), systems.ebbtide(spark, case, streams, _files(), place)
         if case.name == "count":
-            seconds = systems.spark_windows(spark, streams[0], _files(), work / "spark")
+            seconds = plain.windows(streams[0], _files(), work / "spark")
             yield (case.name, "spark"), seconds
     if flink is not None:
         for case in CASES:

@@ -13,7 +13,7 @@ import pyarrow.csv as pc
 
 from ebbtide.bench.data import START_MS
 from ebbtide.bench.figures import Figure, median
-from ebbtide.bench.systems import COLUMNS, SHARDS
+from ebbtide.bench.plain_spark import READINGS, SHARDS
 from ebbtide.engine.engine import Engine
 from ebbtide.spark.private import jobs_run
 
@@ -69,7 +69,7 @@ def _empty(spark: SparkSession, work: Path, say: Callable[[str], None]) -> Itera
 
 
 def _plain(spark: SparkSession, data: Path, root: Path) -> float:
-    frame = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1).csv(str(data))
+    frame = spark.readStream.schema(READINGS).option("maxFilesPerTrigger", 1).csv(str(data))
     writer = frame.writeStream.foreachBatch(_nothing)
     writer = writer.option("checkpointLocation", str(root)).trigger(availableNow=True)
     query = writer.start()

@@ -29,8 +29,8 @@ from ebbtide.bench.figures import Figure, median
 from ebbtide.bench.flink import Flink, flink_in
 from ebbtide.bench.nexmark import queries
 from ebbtide.bench.nexmark.events import Nexmark
+from ebbtide.bench.plain_spark import PlainSpark, plain_spark
 from ebbtide.bench.processor import processor_seconds
-from ebbtide.bench.systems import floor_of
 from ebbtide.core.time import SECOND
 from ebbtide.core.tree import find
 from ebbtide.engine.engine import Engine
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STREAMS = ("person", "auction", "bid")
-FILES, BATCHES, SHARDS = 10, 2, 2
+FILES, BATCHES, SHARDS = 8, 2, 2
+"""In each step two files for either core, as Flink has one for either."""
+
 CHECKED = 50_000
 """So many events are checked: enough for windows to close, and for two steps."""
 
@@ -123,11 +125,15 @@ def measured(
     fields = [EventFiles.make(work / "warming", max(events // WARMING, FILES))]
     fields += [EventFiles.make(work / "events", events)] * repeats
     times: dict[Timed, list[Timing]] = defaultdict(list)
-    with open(work / "flink.log", "w") as log, _beside(flink, log) as peer:
+    with (
+        open(work / "peers.log", "w") as log,
+        _beside(flink, log) as peer,
+        plain_spark(log) as plain,
+    ):
         for turn, field in enumerate(fields):
             if peer is not None:
                 peer.declare(_for_flink(field))
-            for key, timing in _turn(spark, field, numbers, work / f"turn{turn}", peer):
+            for key, timing in _turn(spark, plain, field, numbers, work / f"turn{turn}", peer):
                 what = key[0] if key[1] == "floor" else f"q{key[0]}"
                 worked = "" if timing.processor is None else f", {timing.processor:.2f} s of work"
                 say(f"{turn}: {what} on {key[1]} {timing.seconds:.2f} s{worked}")
@@ -211,27 +217,31 @@ def _for_flink(field: EventFiles) -> list[str]:
 
 
 def _turn(
-    spark: SparkSession, field: EventFiles, numbers: Sequence[int], work: Path, flink: Flink | None
+    spark: SparkSession,
+    plain: PlainSpark,
+    field: EventFiles,
+    numbers: Sequence[int],
+    work: Path,
+    flink: Flink | None,
 ) -> Iterator[tuple[Timed, Timing]]:
     """The floor of each stream, then every query, on one system and right after it on the other.
 
     The floor is the stream's files scanned, sent by key, to Python and back.
     """
-    timed = partial(_timed, other=None if flink is None else flink.process.pid)
+    timed = partial(_timed, other=None if flink is None else flink.peer.process.pid)
     for name in STREAMS:
-        columns = _columns(field.tables[name])
-        floor = partial(
-            floor_of, spark, field.path / name, columns, field.tables[name].schema.names[0]
-        )
-        yield (name, "floor"), timed(partial(floor, FILES // BATCHES, work / f"floor-{name}"))
+        path, columns = field.path / name, _columns(field.tables[name])
+        key, root = field.tables[name].schema.names[0], work / f"floor-{name}"
+        floor = partial(plain.floor_of, path, columns, key, FILES // BATCHES, root)
+        yield (name, "floor"), timed(floor)
     for number in numbers:
         query = _query(spark, field, number, work / f"q{number}")
         yield (number, "ebbtide"), timed(partial(_caught_up, query, archive=False, sink="noop"))
         text = queries.flink(number)
         if flink is not None and text is not None:
-            before = processor_seconds(flink.process.pid)
+            before = processor_seconds(flink.peer.process.pid)
             seconds = flink.timed(text)
-            worked = processor_seconds(flink.process.pid)
+            worked = processor_seconds(flink.peer.process.pid)
             yield (number, "flink"), Timing(seconds, _difference(worked, before))
 
 
