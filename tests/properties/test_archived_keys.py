@@ -143,7 +143,7 @@ def _run(declaration: StreamDeclaration, told: Sequence[Sequence[Arrival]]) -> N
         after = frontier.commit([times_of(declaration, frontier, a) for a in rows])
         says = reading.step(rows, frontier, after)
         assert says == storing.step(rows, frontier, after)
-        accepted = admit(accepted, Step(tuple(arrivals)))
+        accepted = admit(accepted, Step(tuple(came)))
         used, unused = consolidate((*used, *says[0])), consolidate((*unused, *says[1]))
         assert used == consolidate(accepted.accepted)
         counted = Counter[str]()

@@ -8,6 +8,7 @@
 
 The last is the most general: it holds any rows.  The other two find what ends next, and what holds
 at some time, without a look at the other rows of the key, and need no index beside the rows.
+In archives, which no edge leads to, rows lie ``BY_TIME``, whatever their keys.
 """
 
 from __future__ import annotations
@@ -21,3 +22,4 @@ class Structure(Enum):
     FIFO = "first in, first out"
     BY_END = "by end"
     BY_KEY = "by key"
+    BY_TIME = "by time"

@@ -18,7 +18,7 @@ It runs in the process of whoever drives the steps (paper 3, section 3.2.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -114,6 +114,7 @@ class ArchiveReader:
                 for segment in area.segments
                 if version_of(segment.name) == step
             ],
+            lambda area, segment: area.stored(segment),
             lambda rows: ints(rows, f"c{len(row_types(self.schema))}") == step,
         )
 
@@ -121,6 +122,16 @@ class ArchiveReader:
         self, found: Sequence[tuple[SweepArea, Segment]], leaves: Sequence[Leaf], region: KeySpans
     ) -> Any:
         """The changes of some segments that may be valid in a region."""
+
+        rows = self.declaration.row_schema
+        places = {rows.position(leaf.time) if leaf.time else None for leaf in leaves}
+        first = max(NEG_INF, region.first - max((leaf.most_us for leaf in leaves), default=0))
+
+        def read(area: SweepArea, segment: Segment) -> Any:
+            (place,) = places if len(places) == 1 else (None,)
+            if place is None:
+                return area.stored(segment)
+            return area.timed(segment, place, first, region.last)
 
         def chosen(rows: Any) -> Any:
             mask = np.zeros(rows.num_rows, np.bool_)
@@ -131,14 +142,19 @@ class ArchiveReader:
                 mask |= region.holds_times(times_in(rows, place), leaf.most_us)
             return mask
 
-        return self._read(found, chosen)
+        return self._read(found, read, chosen)
 
-    def _read(self, found: Sequence[tuple[SweepArea, Segment]], choose: Any) -> Any:
+    def _read(
+        self,
+        found: Sequence[tuple[SweepArea, Segment]],
+        read: Callable[[SweepArea, Segment], Any],
+        choose: Callable[[Any], Any],
+    ) -> Any:
         """The rows of segments that are chosen, net."""
         width = len(row_types(self.schema))
         tables = []
         for area, segment in found:
-            (rows,) = (rows for _, rows in replace(area, segments=(segment,)).contents())
+            rows = read(area, segment)
             rows = where(rows, choose(rows))
             tables.append(rows.drop_columns([f"c{width}"]).cast(self.schema))
         return cancel(concat(tables, self.schema))

@@ -130,7 +130,7 @@ class ArchivedRows:
         layout = archive_layout(self.schema)
         (described,) = self.shards[shard]
         area = SweepArea.restore(layout, described, WriteScope(self.store))
-        stored = area.query(None)
+        stored = area.everything()
         late = where(stored, ints(stored, f"c{width}") > self.since)
         late = late.drop_columns([f"c{width}"]).cast(self.schema)
         return cancel(where(late, ~self.gone.mask(late)))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.core.structure import Structure
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints, distinct
 from ebbtide.state.hashing import key_hash
@@ -40,7 +41,8 @@ from ebbtide.state.segment import Segment
 from ebbtide.state.store import File, WriteScope
 from ebbtide.state.table import concat, where
 from ebbtide.state.tiers import bucket_width, buckets, merges
-from ebbtide.state.writing import merged, newest, write
+from ebbtide.state.time_order import TimeRows
+from ebbtide.state.writing import by_key, merged, merged_by_time, newest, write
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,20 @@ class SweepArea:
     def contents(self) -> Iterator[tuple[Segment, Any]]:
         """Every segment with all the changes that are stored in it, whatever a rule says."""
         for segment in self.segments:
-            stored = pa.Table.from_batches([self._read(segment)])
-            yield segment, stored.drop_columns([HASH.name])
+            yield segment, self.stored(segment)
+
+    def everything(self) -> Any:
+        """All the changes that are stored, whatever a rule says."""
+        return concat((changes for _, changes in self.contents()), self.layout.schema)
+
+    def timed(self, segment: Segment, column: int, first: int, last: int) -> Any:
+        """The changes that are stored in a segment, at least those whose time in a column is from
+        ``first`` to ``last``; where rows lie by that time, no others."""
+        if segment.structure is Structure.BY_TIME:
+            rows = self._by_time(segment)
+            if rows.column == column:
+                return rows.between(first, last)
+        return self.stored(segment)
 
     def hash(self, changes: Any) -> Hashes:
         """The hashes of the keys of changes that have the area's schema."""
@@ -114,9 +128,7 @@ class SweepArea:
             hashes = hashes if hashes is None else hashes[mask]
         if not changes.num_rows:
             return self
-        hashes = self.hash(changes) if hashes is None else hashes
-        bounds, structure = self._bounds(keep), self.layout.structure
-        new = write(self.scope, changes, hashes, bounds, keep, structure)
+        new = write(self.scope, self.layout, changes, hashes, self._bounds(keep), keep)
         return replace(self, segments=(*self.segments, *new))
 
     def query(self, hashes: Hashes | None, since: Bound = NEG_INF, until: Bound = INF) -> Any:
@@ -139,19 +151,28 @@ class SweepArea:
         return self._found(chosen, lambda view: overlapping(view, hashes, since, until))
 
     def stamped(self, hashes: Hashes, times: Ints, column: int) -> Any:
-        """The changes of keys that have a time in them: for each, what has its hash in segments
-        whose times in that column reach from before its own to behind it."""
+        """The changes of keys that have a time in them, which is that of a column: for each, what
+        has its hash in segments whose times reach from before its own to behind it."""
         zones = [(segment, *segment.zone(column)) for segment in self.segments]
         if len(times):
             first, last = int(times.min()), int(times.max())
             zones = [(s, low, high) for s, low, high in zones if low <= last and high >= first]
         found = []
         for segment, low, high in zones:
-            asked = distinct(hashes[(low <= times) & (times <= high)])
+            inside = (low <= times) & (times <= high)
+            asked = distinct(hashes[inside])
             if not rule_out(segment, asked):
-                find = partial(overlapping, hashes=asked, since=NEG_INF, until=INF)
-                found.append(self._found([segment], find).changes)
+                found.append(self._stamped(segment, asked, times[inside], column))
         return concat(found, self.layout.schema)
+
+    def _stamped(self, segment: Segment, hashes: Hashes, times: Ints, column: int) -> Any:
+        if segment.structure is not Structure.BY_TIME:
+            find = partial(overlapping, hashes=hashes, since=NEG_INF, until=INF)
+            return self._found([segment], find).changes
+        rows = self._by_time(segment)
+        same = rows.column == column
+        stored = self.keep.of(rows.at(np.unique(times)) if same else rows.everything())
+        return where(stored, np.isin(self.hash(stored), hashes))
 
     def moved(self, since: Bound, upto: Bound, hashes: Hashes | None = None) -> Found:
         """The changes that begin or end in ``[since, upto]``, of some keys or of all."""
@@ -243,14 +264,16 @@ class SweepArea:
         segments = [segment for segment in self.segments if segment not in gone]
         expired = self.expired
         for group in groups:
-            stored = concat(
-                (pa.Table.from_batches([self._read(s)]) for s in group), self._read(group[0]).schema
-            )
+            by_time, hashes = self.layout.structure is Structure.BY_TIME, None
+            tables = [self.stored(s) if by_time else self._hashed(s) for s in group]
+            stored = concat(tables, tables[0].schema)
             mask = keep.mask(stored)
             expired += 0 if mask is None else int((~mask).sum())
-            changes, hashes = merged(self.layout, stored, keep, whole=not segments)
-            bounds, structure = self._bounds(keep), self.layout.structure
-            segments += write(self.scope, changes, hashes, bounds, keep, structure)
+            if by_time:
+                changes = merged_by_time(stored, keep)
+            else:
+                changes, hashes = merged(self.layout, stored, keep, whole=not segments)
+            segments += write(self.scope, self.layout, changes, hashes, self._bounds(keep), keep)
             for segment in group:
                 self.scope.store.forget(segment.name)
         return replace(self, segments=tuple(segments), expired=expired)
@@ -294,11 +317,26 @@ class SweepArea:
     def _bounds(self, keep: Keep) -> list[tuple[int, int]]:
         return [segment.zone(keep.cut) for segment in self.segments]
 
-    def _read(self, segment: Segment) -> Any:
-        return self.scope.store.read(_file(segment))
+    def _hashed(self, segment: Segment) -> Any:
+        """The changes of a segment by key, with their hashes."""
+        return pa.Table.from_batches([self.scope.store.read(_file(segment))])
+
+    def stored(self, segment: Segment) -> Any:
+        """All the changes that are stored in a segment, whatever a rule says."""
+        if segment.structure is Structure.BY_TIME:
+            return self._by_time(segment).everything()
+        return self._hashed(segment).drop_columns([HASH.name])
+
+    def _by_time(self, segment: Segment) -> TimeRows:
+        rows: TimeRows = self.scope.store.read(_file(segment), TimeRows.of)
+        return rows
 
     def view(self, segment: Segment) -> SegmentRows:
-        """The opened rows of a segment."""
+        """The opened rows of a segment by key; one by time is sorted for it."""
+        if segment.structure is Structure.BY_TIME:
+            changes = self.stored(segment)
+            batch, _ = by_key(changes, self.hash(changes), Structure.BY_KEY)
+            return SegmentRows.of(batch)
         view: SegmentRows = self.scope.store.read(_file(segment), VIEWS[segment.structure])
         return view
 

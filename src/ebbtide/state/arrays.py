@@ -26,7 +26,7 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
     if _in_order(major, minor):
         return np.arange(len(major), dtype=np.int64)
     if (minor == minor[0]).all():
-        return np.argsort(major, kind="stable")
+        return stable_order(major)
     packed = _packed(major, minor)
     if packed is None:
         minor = _drawn_in(minor)
@@ -38,6 +38,31 @@ def order_by(major: Hashes | Ints, minor: Ints) -> Ints:
         if packed is None:
             packed = _packed(numbers, _dense(minor).view(np.int64))
     return np.lexsort((minor, major)) if packed is None else packed
+
+
+def stable_order(values: Hashes | Ints) -> Ints:
+    """The permutation that sorts numbers; equal ones stay in place.
+
+    Single words sort several times as fast as places do by what they stand for.  So the leading
+    bits of each number are sorted with its place behind them, and where these do not decide, what
+    is nearly in order is sorted once more, which takes next to nothing.
+
+    >>> stable_order(np.array([3, 1, 3, 0])).tolist()
+    [3, 1, 0, 2]
+    """
+    if not (values[1:] < values[:-1]).any():
+        return np.arange(len(values), dtype=np.int64)
+    low, high = int(values.min()), int(values.max())
+    place_bits = (len(values) - 1).bit_length()
+    spared = max(0, (high - low).bit_length() + place_bits - 64)
+    word = values.view(np.uint64) - np.uint64(low % (1 << 64))
+    word >>= np.uint64(spared)
+    order = _sorted_places(word, place_bits)
+    if spared:
+        found = values[order]
+        if (found[1:] < found[:-1]).any():
+            order = order[np.argsort(found, kind="stable")]
+    return order
 
 
 def distinct(values: Hashes) -> Hashes:
@@ -81,15 +106,22 @@ def _packed(major: Hashes | Ints, minor: Ints) -> Ints | None:
     word = (major - major.dtype.type(major_low)).astype(np.uint64)
     word <<= np.uint64(minor_bits)
     word |= minor.view(np.uint64) - np.uint64(low % (1 << 64))
+    return _sorted_places(word, place_bits)
+
+
+def _sorted_places(word: Hashes, place_bits: int) -> Ints:
+    """The places of words in their order; a word has so many bits to spare at its top, and is
+    used up."""
     word <<= np.uint64(place_bits)
-    word |= np.arange(n, dtype=np.uint64)
+    word |= np.arange(len(word), dtype=np.uint64)
     word.sort()
-    return (word & ((np.uint64(1) << np.uint64(place_bits)) - np.uint64(1))).astype(np.int64)
+    word &= (np.uint64(1) << np.uint64(place_bits)) - np.uint64(1)
+    return word.view(np.int64)
 
 
 def _dense(values: Hashes | Ints) -> Hashes:
     """The rank of each value among the distinct ones."""
-    order = np.argsort(values)
+    order = stable_order(values)
     result = np.empty(len(values), np.uint64)
     result[order] = np.cumsum(differs([values[order]]))
     return result

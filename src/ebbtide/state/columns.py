@@ -75,7 +75,7 @@ def ranks(array: Any) -> Words:
         high, low = _values(array)
         values = [high, unsigned_order(low)]
     elif is_text(kind):
-        values = [pc.rank(array, tiebreaker="dense").to_numpy().astype(np.int64)]
+        values = [_ranks_of_text(array)]
     elif pa.types.is_struct(kind) or is_list(kind):
         return [_python_ranks(array)]
     else:
@@ -156,6 +156,17 @@ def _codes_of_text(array: Any) -> Ints:
     if indices.null_count:
         indices = indices.fill_null(0)
     return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def _ranks_of_text(array: Any) -> Ints:
+    """Texts that are there several times are compared once."""
+    encoded = array.dictionary_encode()
+    if not len(encoded.dictionary):
+        return np.zeros(len(array), np.int64)
+    rank = pc.rank(encoded.dictionary, tiebreaker="dense").to_numpy().astype(np.int64)
+    indices = encoded.indices.fill_null(0) if array.null_count else encoded.indices
+    found: Ints = rank[indices.to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _codes_of_lists(array: Any) -> Ints:

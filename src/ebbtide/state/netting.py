@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ebbtide.state.arrays import Hashes, Ints, Mask, differs, order_by
+from ebbtide.state.arrays import Hashes, Ints, Mask, differs, order_by, stable_order
 from ebbtide.state.columns import all_ranks, all_words, ints
 from ebbtide.state.hashing import key_hash
 from ebbtide.state.table import DIFF, FROM, TO, empty, payload, width, with_times
@@ -44,7 +44,7 @@ def codes(table: Any, columns: Sequence[int], hashes: Hashes | None = None) -> C
     """
     if hashes is None:
         hashes = key_hash(table, columns)
-    order = np.argsort(hashes, kind="stable")
+    order = stable_order(hashes)
     sorted_hashes = hashes[order]
     begins = differs([sorted_hashes])
     if not begins.all():
@@ -64,7 +64,7 @@ def net(table: Any) -> Any:
     hashes = key_hash(table, payload(table))
     if _is_one_interval(ints(table, FROM), ints(table, TO)):
         return _merged(table, hashes)
-    order = np.argsort(hashes)
+    order = stable_order(hashes)
     repeated = _repeated(hashes[order])
     single = order[~repeated & _counts(table)[order]]
     if not repeated.any():

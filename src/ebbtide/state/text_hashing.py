@@ -18,12 +18,25 @@ def hash_texts(data: np.ndarray, bounds: Ints, longest: int, result: Hashes) -> 
             continue
         found = _mixed(np.uint64(end - at) + SEED)
         while at < end:
-            eight = np.uint64(0)
-            for place in range(min(end - at, 8)):
-                eight |= np.uint64(data[at + place]) << np.uint64(8 * place)
-            found = _mixed(found * SEED + eight)
+            found = _mixed(found * SEED + _eight(data, at, end))
             at += 8
         result[text] = found
+
+
+@njit(cache=True, inline="always")
+def _eight(data: np.ndarray, at: int, end: int) -> np.uint64:
+    """The bytes of a text from a place on, at most eight of them, as one number."""
+    word = np.uint64(0)
+    if at + 8 <= len(data):
+        # Eight bytes at known distances are read at once; what lies behind the end goes again.
+        for place in range(8):
+            word |= np.uint64(data[at + place]) << np.uint64(8 * place)
+        if end - at < 8:
+            word &= (np.uint64(1) << np.uint64(8 * (end - at))) - np.uint64(1)
+        return word
+    for place in range(end - at):
+        word |= np.uint64(data[at + place]) << np.uint64(8 * place)
+    return word
 
 
 @njit(cache=True, inline="always")

@@ -1,4 +1,4 @@
-"""Writing changes as segments: cut by time, sorted by key hash and a time, described.
+"""Writing changes as segments: cut by time, sorted by key hash and a time or by time, described.
 
 Law: what is written depends on the changes and on the bounds of the area alone, not on the order
 in which the changes came, so a repeated task writes the same files.
@@ -15,43 +15,60 @@ import pyarrow as pa
 from ebbtide.core.structure import Structure
 from ebbtide.core.time import INF, NEG_INF
 from ebbtide.state.arrays import Hashes, Ints, Mask, differs, order_by
-from ebbtide.state.columns import ints, is_text
+from ebbtide.state.columns import ints
 from ebbtide.state.hashing import key_hash
 from ebbtide.state.keep import ALWAYS, Keep, times_of, zones
 from ebbtide.state.layout import Endless, Layout
 from ebbtide.state.netting import codes, net
 from ebbtide.state.search import HASH
 from ebbtide.state.segment import Segment
-from ebbtide.state.store import WriteScope
+from ebbtide.state.store import File, WriteScope
 from ebbtide.state.table import DIFF, FROM, TO, where, with_times
 from ebbtide.state.tiers import bucket_width, cut
+from ebbtide.state.ties import broken
+from ebbtide.state.time_order import can_lie_by_time, in_time_order, packed
 
-_SPARED = 44
-"""So many of a hash's bits do without the first comparison of rows."""
+_ANY_HASH = (0, (1 << 64) - 1)
 
 
 def write(
     scope: WriteScope,
+    layout: Layout,
     changes: Any,
-    hashes: Hashes,
+    hashes: Hashes | None,
     bounds: Iterable[tuple[int, int]],
     keep: Keep = ALWAYS,
-    structure: Structure = Structure.BY_KEY,
 ) -> list[Segment]:
-    """Writes changes that a rule keeps, in as many segments as there are buckets worth one."""
+    """Writes changes that a rule keeps, in as many segments as there are buckets worth one.
+
+    The hashes of their keys are made where they are not given and needed.
+    """
     if not changes.num_rows:
         return []
+    if layout.structure is Structure.BY_TIME and can_lie_by_time(changes, keep.cut):
+        changes, hashes = in_time_order(changes, keep.cut, layout.keys), None
+    elif hashes is None:
+        hashes = key_hash(changes, layout.keys)
     times = times_of(changes, keep.cut)
     finite = times[times < INF]
     new = [(int(finite.min()), int(finite.max()))] if len(finite) else []
     width = bucket_width([*bounds, *new])
     result = []
     for places in cut(times, width):
-        whole = len(places) == changes.num_rows
-        part = changes if whole else changes.take(pa.array(places))
-        own = hashes if whole else hashes[places]
-        result.append(_segment(scope, part, own, keep, structure))
+        part = _part(changes, places)
+        if hashes is None:
+            result.append(_segment_by_time(scope, part, keep))
+        else:
+            own = hashes if len(places) == len(hashes) else hashes[places]
+            result.append(_segment(scope, part, own, keep, layout.structure))
     return result
+
+
+def _part(changes: Any, places: Ints) -> Any:
+    """The changes at places that rise; what stands together is no copy."""
+    first, count = int(places[0]), len(places)
+    together = int(places[-1]) - first + 1 == count
+    return changes.slice(first, count) if together else changes.take(pa.array(places))
 
 
 def merged(layout: Layout, stored: Any, keep: Keep, whole: bool) -> tuple[Any, Hashes]:
@@ -84,6 +101,12 @@ def merged(layout: Layout, stored: Any, keep: Keep, whole: bool) -> tuple[Any, H
     return changes, key_hash(changes, layout.keys)
 
 
+def merged_by_time(stored: Any, keep: Keep) -> Any:
+    """The same of segments by time, in which every change counts, and no hashes are."""
+    changes = keep.of(stored)
+    return keep.of(net(changes)) if (ints(changes, DIFF) < 0).any() else changes
+
+
 def _is_old(changes: Any, begun: int) -> Mask:
     """Which changes never end and have begun by an instant."""
     mask: Mask = (ints(changes, TO) == INF) & (ints(changes, FROM) <= begun)
@@ -109,31 +132,48 @@ def newest(layout: Layout, changes: Any, hashes: Hashes, keep_gone: bool = False
     return np.flatnonzero(stands if keep_gone else stands & (ints(changes, DIFF) != 0))
 
 
+def by_key(changes: Any, hashes: Hashes, structure: Structure) -> tuple[Any, Structure]:
+    """The batch that is written of changes by key, with their hashes, and how it lies."""
+    order, structure = _ordered(changes, hashes, structure)
+    taken = changes.take(pa.array(order)).combine_chunks()
+    arrays = [taken.column(i).chunk(0) for i in range(taken.num_columns)]
+    batch = pa.RecordBatch.from_arrays(
+        [*arrays, pa.array(hashes[order])], schema=taken.schema.append(HASH)
+    )
+    return batch, structure
+
+
 def _segment(
     scope: WriteScope, changes: Any, hashes: Hashes, keep: Keep, structure: Structure
 ) -> Segment:
-    order, structure = _ordered(changes, hashes, structure)
-    taken = changes.take(pa.array(order)).combine_chunks()
-    hashes = hashes[order]
-    arrays = [taken.column(i).chunk(0) for i in range(taken.num_columns)]
-    batch = pa.RecordBatch.from_arrays(
-        [*arrays, pa.array(hashes)], schema=taken.schema.append(HASH)
-    )
+    batch, structure = by_key(changes, hashes, structure)
+    own = ints(batch, HASH.name).view(np.uint64)
     file = scope.store.write(scope.label, batch)
-    valid_from, valid_to = ints(batch, FROM), ints(batch, TO)
+    return _described(file, batch, (int(own[0]), int(own[-1])), keep, structure)
+
+
+def _segment_by_time(scope: WriteScope, changes: Any, keep: Keep) -> Segment:
+    file = scope.store.write(scope.label, packed(changes, keep.cut))
+    return _described(file, changes, _ANY_HASH, keep, Structure.BY_TIME)
+
+
+def _described(
+    file: File, changes: Any, hashes: tuple[int, int], keep: Keep, structure: Structure
+) -> Segment:
+    valid_from, valid_to = ints(changes, FROM), ints(changes, TO)
     return Segment(
         name=file.name,
         checksum=file.checksum,
         bytes=file.bytes,
-        rows=batch.num_rows,
-        negatives=int((ints(batch, DIFF) <= 0).sum()),
+        rows=changes.num_rows,
+        negatives=int((ints(changes, DIFF) <= 0).sum()),
         from_min=int(valid_from.min()),
         from_max=int(valid_from.max()),
         to_min=int(valid_to.min()),
         to_max=int(valid_to.max()),
-        hash_min=int(hashes[0]),
-        hash_max=int(hashes[-1]),
-        zones=zones(batch, keep.columns),
+        hash_min=hashes[0],
+        hash_max=hashes[1],
+        zones=zones(changes, keep.columns),
         structure=structure,
     )
 
@@ -144,6 +184,8 @@ def _ordered(changes: Any, hashes: Hashes, structure: Structure) -> tuple[Ints, 
     if structure is Structure.BY_END:
         return _order(changes, hashes, TO), structure
     order = _order(changes, hashes, FROM)
+    if structure is Structure.BY_TIME:
+        return order, Structure.BY_KEY
     if structure is Structure.FIFO:
         ends = ints(changes, TO)[order]
         falls = ends[1:] < ends[:-1]
@@ -153,26 +195,7 @@ def _ordered(changes: Any, hashes: Hashes, structure: Structure) -> tuple[Ints, 
 
 
 def _order(changes: Any, hashes: Hashes, by: str) -> Ints:
-    """By hash and one of the times; rows that agree in both by a hash of all the rest.
-
-    Texts take longest and seldom decide, so what else there is in the rows comes first, with few
-    bits, which sort faster.
-    """
+    """By hash and one of the times; rows that agree in both by a hash of all the rest."""
     times = ints(changes, by)
     order = order_by(hashes, times)
-    begins = differs([hashes[order], times[order]])
-    whole = range(changes.num_columns)
-    brief = [i for i in whole if not is_text(changes.schema.field(i).type)]
-    for columns, spared in ((brief, _SPARED), (whole, 0)):
-        tied = ~begins
-        tied[:-1] |= ~begins[1:]
-        places = np.flatnonzero(tied)
-        if not len(places):
-            break
-        rows = changes.select(columns).take(pa.array(order[places]))
-        rest = (key_hash(rows, range(len(columns))) >> np.uint64(spared)).view(np.int64)
-        runs = np.cumsum(begins, dtype=np.int64)[places]
-        inside = order_by(runs, rest)
-        order[places] = order[places][inside]
-        begins[places] = differs([runs, rest[inside]])
-    return order
+    return broken(changes, order, differs([hashes[order], times[order]]))

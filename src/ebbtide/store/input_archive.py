@@ -54,7 +54,7 @@ def archived_input(
     store = DirectoryStore(f"{root}/state")
     areas = [SweepArea.restore(layout, described, WriteScope(store)) for (described,) in shards]
     try:
-        table = net(concat((area.query(None) for area in areas), layout.schema))
+        table = net(concat((area.everything() for area in areas), layout.schema))
     finally:
         for segment in (segment for area in areas for segment in area.segments):
             store.forget(segment.name)
@@ -99,7 +99,7 @@ def summarised_input(
     store = DirectoryStore(f"{root}/state")
     for (described,) in shards:
         area = SweepArea.restore(layout, described, WriteScope(store))
-        table = area.query(None)
+        table = area.everything()
         if since is not None:
             place = declaration.row_schema.position(since[0])
             table = where(table, ints(table, f"c{place}") > shift(since[1], -reach))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from ebbtide.core.structure import Structure
 from ebbtide.kernels.kernel import Batch, Result, Schema, Times, settled
 from ebbtide.kernels.operators.archive_summary import Summarised
 from ebbtide.state.area import SweepArea
@@ -28,10 +29,11 @@ AREA = "archive"
 
 
 def archive_layout(rows: Schema, keys: tuple[int, ...] = ()) -> Layout:
-    """The area of an archive: rows, and the step of each behind it; a row is found by its keys, or
-    without any by its step."""
+    """The area of an archive: rows by their time, and the step of each behind it; a row is found by
+    its keys, or without any by its step."""
     types = row_types(rows)
-    return Layout(AREA, batch_schema([*types, pa.int64()]), keys or (len(types),))
+    schema = batch_schema([*types, pa.int64()])
+    return Layout(AREA, schema, keys or (len(types),), structure=Structure.BY_TIME)
 
 
 @dataclass(frozen=True, slots=True)
