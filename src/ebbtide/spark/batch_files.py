@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from ebbtide.errors import SourceError
+from ebbtide.errors import SourceError, StateError
 from ebbtide.files import HowToRead
 from ebbtide.spark.batch_shares import NamedFile
 from ebbtide.spark.checkpoint import checkpoint_of, logs_in_order
@@ -66,7 +66,18 @@ def each_once(rows: DataFrame, root: str, batch: int, in_tasks: Mapping[str, int
 def named_files(
     root: str, batch: int, in_tasks: Mapping[str, int], how: Mapping[int, str]
 ) -> list[NamedFile]:
-    """The files of a batch of which tasks read all; an empty one is read as any text would be."""
+    """The files of a batch of which tasks read all; an empty one is read as any text would be.
+
+    Nobody else knows them, so whatever the offsets say there is must be there.
+    """
+    before, now = (last_entries(root, number) for number in (batch - 1, batch))
+    for name in in_tasks:
+        first, last = before.get(name, -1) + 1, now.get(name, -1)
+        for entry in range(first, last + 1):
+            if not any(_logged(f"{checkpoint_of(root)}/sources/{name}", entry)):
+                raise _unsaid(f"the log of the files of {name} has no entry {entry}")
+        if last < first - 1 or not _offsets(root, batch):
+            raise _unsaid(f"the offsets of batch {batch} are not there, or go back")
     noted = _all_there(root, batch)
     return [
         NamedFile(number, place, how[number] if os.path.getsize(place) else _EMPTY)
@@ -86,6 +97,15 @@ def _all_there(root: str, batch: int) -> dict[str, list[str]]:
                 hint="put it back, and start the query again",
             )
     return noted
+
+
+def _unsaid(detail: str) -> StateError:
+    return StateError(
+        "checkpoint-behind",
+        "Spark's checkpoint does not say which files a batch has",
+        detail=detail,
+        hint="start the query again: what its steps have noted is put back then",
+    )
 
 
 def _to_be_told(rows: DataFrame, empty: list[tuple[int, str]]) -> DataFrame:
