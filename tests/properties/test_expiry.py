@@ -51,7 +51,7 @@ from strategies.arrivals import PROMISED
 from strategies.plans import plans
 from strategies.timed import timed_plans
 
-_CASES = {"quick": 20, "ci": 40, "long": 3000}[Config.from_environment().profile]
+_CASES = {"quick": 10, "ci": 20, "long": 3000}[Config.from_environment().profile]
 
 SNAPSHOTS = st.one_of(
     plans(PROMISED, depth=3, kind=Kind.SNAPSHOT),

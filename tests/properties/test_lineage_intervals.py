@@ -59,7 +59,7 @@ from strategies.plans import BUILDERS, plans, queries
 from strategies.timed import timed_plans
 
 NOW = 15
-CASES = {"quick": 60, "ci": 60, "long": 20_000}[Config.from_environment().profile]
+CASES = {"quick": 30, "ci": 30, "long": 20_000}[Config.from_environment().profile]
 Inputs = Mapping[str, tuple[Change, ...]]
 
 REFUSED = (MaxUnion, Difference, StrictDifference, Intersection, Istream, Dstream, Rstream)

@@ -36,7 +36,7 @@ from strategies.plans import plans
 from strategies.sources import SHOPS, Source
 from strategies.timed import timed_plans
 
-_CASES = {"quick": 40, "ci": 60, "long": 3000}[Config.from_environment().profile]
+_CASES = {"quick": 20, "ci": 30, "long": 3000}[Config.from_environment().profile]
 
 
 def archived(source: Stream, archive_us: int) -> Stream:

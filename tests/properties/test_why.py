@@ -41,7 +41,7 @@ from strategies.plans import queries
 from strategies.poison import poisoned
 
 NOW = 15
-CASES = {"quick": 60, "ci": 60, "long": 20_000}[Config.from_environment().profile]
+CASES = {"quick": 30, "ci": 30, "long": 20_000}[Config.from_environment().profile]
 Inputs = Mapping[str, tuple[Change, ...]]
 
 
