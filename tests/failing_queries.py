@@ -61,6 +61,43 @@ SUBQUERIES = {
         SELECT a.k, (SELECT SUM(b.w) FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.k) AS x
         FROM a [RANGE 5 MICROSECONDS]
     """,
+    "a number of rows by a value that fails": """
+        SELECT a.k, a.v, (SELECT COUNT(*) FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.k) AS x
+        FROM a [RANGE 5 MICROSECONDS]
+    """,
+    "EXISTS beside OR": """
+        SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE a.v = 2 OR EXISTS
+          (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.k)
+    """,
+    "NOT EXISTS beside OR and another equality": """
+        SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE a.v = 2 OR NOT EXISTS
+          (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.v AND b.k = a.k)
+    """,
+    "EXISTS beside OR by another comparison": """
+        SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE a.v = 2 OR NOT EXISTS
+          (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w > a.v AND b.k = a.k)
+    """,
+    "EXISTS beside OR by two that fail": """
+        SELECT a.k, a.v, CASE WHEN EXISTS (SELECT 1 FROM b [RANGE 4 MICROSECONDS]
+          WHERE 6 DIV b.w = a.v AND 2 DIV b.k = a.k) THEN 1 ELSE 0 END AS x
+        FROM a [RANGE 5 MICROSECONDS]
+    """,
+    "EXISTS beside OR by a value of the row": """
+        SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE a.k = 1 OR NOT EXISTS
+          (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE b.w = 6 DIV a.v AND b.k = a.k)
+    """,
+    "IN beside OR of values that fail": """
+        SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE a.k = 1 OR a.v NOT IN
+          (SELECT 6 DIV b.w FROM b [RANGE 4 MICROSECONDS])
+    """,
+    "IN beside OR of values on both sides": """
+        SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE a.k = 1 OR 6 DIV a.v IN
+          (SELECT 6 DIV b.w FROM b [RANGE 4 MICROSECONDS] WHERE b.k = a.k)
+    """,
+    "IN above groups": """
+        SELECT a.k, COUNT(*) AS n FROM a [RANGE 5 MICROSECONDS] GROUP BY a.k
+        HAVING COUNT(*) > 2 OR a.k IN (SELECT 6 DIV b.w FROM b [RANGE 4 MICROSECONDS])
+    """,
     "in an aggregate": """
         SELECT a.k, SUM((SELECT b.w FROM b [RANGE 4 MICROSECONDS] WHERE b.k = a.v)) AS x
         FROM a [RANGE 5 MICROSECONDS] GROUP BY a.k
@@ -94,6 +131,17 @@ SUBQUERIES = {
           (SELECT b.w FROM b [RANGE 4 MICROSECONDS] WHERE b.k = a.k) > 0
     """,
 }
+PARTNERS = (
+    "EXISTS (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.k)",
+    "EXISTS (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.v AND b.k = a.k)",
+    "EXISTS (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w > a.v AND b.k = a.k)",
+    "EXISTS (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w = a.v AND 2 DIV b.k = a.k)",
+    "EXISTS (SELECT 1 FROM b [RANGE 4 MICROSECONDS] WHERE b.w = 6 DIV a.v AND b.k = a.k)",
+    "a.v IN (SELECT 6 DIV b.w FROM b [RANGE 4 MICROSECONDS])",
+    "a.v IN (SELECT b.w FROM b [RANGE 4 MICROSECONDS] WHERE 6 DIV b.w > a.k)",
+    "6 DIV a.v IN (SELECT 6 DIV b.w FROM b [RANGE 4 MICROSECONDS] WHERE b.k = a.k)",
+)
+"""Conditions on a partner of a row of a, which fail on some pairs."""
 INSTANTS = {
     "a projection": """
         SELECT k, CASE WHEN at > NOW() - INTERVAL 2 MICROSECONDS THEN 6 DIV v ELSE 0 END AS x
@@ -123,6 +171,11 @@ INSTANTS = {
         SELECT COUNT(*) FILTER (WHERE v > 1 AND at < NOW() - INTERVAL 1 MICROSECOND * (3 DIV v))
           AS n, MAX(v) FILTER (WHERE at > NOW() - INTERVAL 1 MICROSECOND * (2 DIV k)) AS m
         FROM a [RANGE 5 MICROSECONDS]
+    """,
+    "times of a list": """
+        SELECT k, COUNT(*) FILTER (WHERE NOW() IN (at, at + INTERVAL 1 MICROSECOND * (6 DIV v)))
+          AS n
+        FROM a [RANGE 5 MICROSECONDS] GROUP BY k
     """,
     "a time of a key": """
         SELECT at <= NOW() - INTERVAL 1 MICROSECOND * (3 DIV v) AS old, COUNT(*) AS n

@@ -42,7 +42,7 @@ from ebbtide.compile.physical import Operator
 from ebbtide.core.change import Change, consolidate, minus
 from ebbtide.core.declaration import Declaration, TableDeclaration
 from ebbtide.core.frontier import InputFrontier
-from ebbtide.core.time import INF, NEG_INF, Instant
+from ebbtide.core.time import INF, LAST, NEG_INF, Instant
 from ebbtide.core.values import Row, row_key, sort_key
 from ebbtide.dataflow.shard import StatePlace
 from ebbtide.engine.state_report import INPUTS, areas_of, output_areas
@@ -332,7 +332,8 @@ class _Judge:
         """Whether a rule keeps a change, with its times in their columns."""
         named = {part.variable for case in rule.keep.cases for part in case}
         places = {v: column(i) for i, v in rule.columns if v in named}
-        now = self._now(name)
+        static = any(o.name == name and o.static for o in self.program.lowered.physical.operators)
+        now = LAST if static else self._now(name)
         progress = self._progress
 
         def keeps(change: Change) -> bool:

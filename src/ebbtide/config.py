@@ -4,6 +4,7 @@
     EBBTIDE_ALLOWED_PATHS  what SQL may read and sinks may write, with : between (everything)
     EBBTIDE_MAX_WINDOWS    how many windows HOP and CUMULATE may put a row in (10000)
     EBBTIDE_MAX_STATEMENT  how many characters a statement may have (1048576)
+    EBBTIDE_MAX_OPERATORS  how many operators the names in a statement may stand for (2000)
     EBBTIDE_MAX_UNPACKED   how many bytes a compressed file may unpack to (17179869184)
     EBBTIDE_CACHE       where it is kept what makes the next start faster, or off (~/.cache/ebbtide)
     EBBTIDE_PROFILE     how hard property tests try: quick, ci or long (ci)
@@ -49,11 +50,12 @@ Profile = Literal["quick", "ci", "long"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far something small may grow: windows for a row, characters of a statement, bytes that a
-    compressed file unpacks to."""
+    """How far something small may grow: windows for a row, characters of a statement, operators
+    that the names in it stand for, bytes that a compressed file unpacks to."""
 
     windows: int = 10_000
     statement: int = 1 << 20
+    operators: int = 2_000
     unpacked: int = 1 << 34
 
 

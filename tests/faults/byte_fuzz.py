@@ -29,6 +29,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow.parquet as pq
 from tests.interruption import until_ended
 
 from ebbtide import Engine
@@ -38,8 +39,8 @@ from ebbtide.engine.state_report import holdings
 from ebbtide.errors import EbbtideError
 from ebbtide.sinks.memory import Memory
 from ebbtide.state.store import forget_all
-from ebbtide.store import compaction
-from ebbtide.store.readers import unused
+from ebbtide.store import answer_files, compaction
+from ebbtide.store.readers import View, unused
 
 SCRIPT = """
 CREATE STREAM orders (id BIGINT, item STRING, price DECIMAL(10, 2), at TIMESTAMP,
@@ -96,7 +97,7 @@ class Session:
 
     def start(self) -> None:
         """Starts the program, or goes on with it."""
-        self.engine.start(*self.queries, name="shop", sink={"sums": self.memory})
+        self.engine.start(*self.queries, name="shop", sink={"sums": self.memory}, live=True)
 
     def delivered(self) -> dict[int, str]:
         """What the sink has got, by step."""
@@ -115,6 +116,8 @@ def made(location: str) -> dict[int, str]:
     for number in range(STEPS):
         session.step(number)
     feed(session.engine, STEPS)
+    for query in session.queries:
+        query.files()
     session.engine.stop()
     return session.delivered()
 
@@ -129,6 +132,7 @@ def readings(location: str) -> dict[str, Callable[[], Any]]:
     return {
         "snapshot": of(lambda q: q.view.snapshot()),
         "snapshot of a step": of(lambda q: q.view.snapshot(instant(EARLIER), step=1)),
+        "files": of(lambda q: _in_files(q.view)),
         "changes": of(lambda q: [str(change) for change in q.view.changes()]),
         "late": of(lambda q: [_unused(q.root, s) for s in ("orders", "clicks")]),
         "state": of(lambda q: [(h.operator, h.area, h.rows, h.keeps) for h in holdings(q)]),
@@ -157,6 +161,10 @@ def going_on(location: str) -> dict[str, Callable[[], Any]]:
         "delivered": session.delivered,
         "stop": session.engine.stop,
     }
+
+
+def _in_files(view: View) -> list[str]:
+    return sorted(map(str, pq.read_table(answer_files.files(view)).to_pylist()))
 
 
 def _unused(root: str, source: str) -> list[str]:

@@ -11,20 +11,32 @@ from random import Random
 import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
-from tests.failing_queries import INSTANTS, OWN, RECURSIONS, SUBQUERIES, own_aggregates
-from tests.histories import declarations_of, history
+from tests.failing_queries import (
+    INSTANTS,
+    OWN,
+    PARTNERS,
+    RECURSIONS,
+    SUBQUERIES,
+    own_aggregates,
+)
+from tests.histories import Oracle, declarations_of, history
 from tests.law import QUERIES, held_to
 from tests.recursions import QUERIES as READERS
 from tests.recursions import RULES, recursion_of, recursive
 from tests.scenarios import plan_of
 
+from ebbtide.algebra.combination import AntiJoin, SemiJoin
 from ebbtide.algebra.relation import Relation
 from ebbtide.config import Config
+from ebbtide.core.tree import find
 from ebbtide.errors import EvaluationError, TemporalError, UnsupportedError
+from ebbtide.reference import evaluate
+from ebbtide.testing import assert_snapshot_equal
 from strategies.poison import poisoned
 
 _CASES = {"quick": 10, "ci": 10, "long": 3000}[Config.from_environment().profile]
 _FEW = {"quick": 2, "ci": 4, "long": 300}[Config.from_environment().profile]
+_FAR = 1000
 _PLACES = [*SUBQUERIES.items(), *INSTANTS.items()]
 
 
@@ -62,6 +74,27 @@ def test_nothing_that_fails_in_a_place_stops_the_query(
 ) -> None:
     plan = plan_of(query)
     held_to([plan], history(Random(seed), declarations_of(plan), steps), shards)
+
+
+@pytest.mark.parametrize("word", ["", "NOT "])
+@pytest.mark.parametrize("condition", PARTNERS)
+@settings(max_examples=10 * _FEW, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 8))
+@example(1, 6)
+def test_whether_there_is_a_partner_is_the_same_alone_and_beside_a_term_that_is_false(
+    condition: str, word: str, seed: int, steps: int
+) -> None:
+    query = "SELECT a.k, a.v FROM a [RANGE 5 MICROSECONDS] WHERE "
+    alone = plan_of(f"{query}{word}{condition}")
+    beside = plan_of(f"{query}a.v = 99 OR {word}{condition}")
+    partnered = AntiJoin if word else SemiJoin
+    assert any(find(alone, partnered))
+    assert not any(find(beside, partnered))
+    oracle = Oracle.of(declarations_of(alone))
+    for fed in history(Random(seed), declarations_of(alone), steps):
+        oracle.take(fed, None)
+    answers = (evaluate(plan, oracle.accepted, _FAR) for plan in (alone, beside))
+    assert_snapshot_equal(*answers, _FAR)
 
 
 @pytest.mark.parametrize("place", OWN)

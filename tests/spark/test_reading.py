@@ -96,3 +96,19 @@ def test_a_damaged_file_never_reaches_spark(spark: SparkSession, tmp_path: Path)
             read()
         assert caught.value.code == "damaged-output"
     run.stop()
+
+
+def test_spark_reads_the_files_of_an_answer(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine(tmp_path, spark=spark)
+    engine.execute(DECLARED)
+    query = engine.query("SELECT * FROM s [RANGE 1 MINUTE]", name="files")
+    query.start(live=True)
+    for rows in (ROWS[:2], ROWS[2:]):
+        engine.feed("s", rows)
+        engine.step()
+        shown = query.snapshot()
+        for paths in (query.files(), [query.live_file]):
+            found = spark.read.parquet(*paths)
+            assert found.dtypes == shown.dtypes
+            assert bag(found.collect()) == bag(shown.collect())
+    engine.stop()

@@ -332,7 +332,8 @@ class Fails(Expression):
 class Succeeds(Expression):
     """Whether no operand is an error; never NULL and never an error itself.
 
-    ``operator`` is who asks, and ``row`` what it asks about, to be shown where the answer is no.
+    ``operator`` is who asks, and ``row`` what it asks about, to be shown where the answer is no;
+    nobody, if nothing is to be shown.
     """
 
     operator: str

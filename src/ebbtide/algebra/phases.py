@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
 
 from ebbtide.algebra.coercion import arithmetic, call, cast
@@ -45,10 +46,11 @@ from ebbtide.algebra.expression import (
 )
 from ebbtide.algebra.failing import can_fail
 from ebbtide.algebra.nullability import nullable
+from ebbtide.core.tree import rewrite
 from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INT, INTERVAL, TIMESTAMP
 from ebbtide.errors import TemporalError
 
-__all__ = ["Phase", "comparisons", "during", "phases", "resolved", "turn_of"]
+__all__ = ["Phase", "comparisons", "during", "one_by_one", "phases", "resolved", "turn_of"]
 
 MAX_PHASES = 64
 
@@ -86,6 +88,18 @@ def during(predicate: Expression) -> tuple[Phase, ...]:
         if not _is_empty(left):
             found.append(left)
     return tuple(found) or (Phase((), guards=(FALSE,)),)
+
+
+def one_by_one(expression: Expression) -> Expression:
+    """The expression, in which NOW() is compared with the times of a list one by one."""
+
+    def step(node: Expression) -> Expression:
+        if not (isinstance(node, InList) and _grows(node.operand)):
+            return node
+        equal: list[Expression] = [Comparison("=", node.operand, each) for each in node.options]
+        return reduce(Or, equal)
+
+    return rewrite(expression, step)
 
 
 def comparisons(expression: Expression) -> tuple[Expression, ...]:
@@ -136,11 +150,8 @@ def _phases(expression: Expression) -> list[Phase]:
             return _cases(expression)
         case Comparison() if (ends := _thresholds(expression)) is not None:
             return _compared(expression, *ends)
-        case InList(operand=operand, options=options) if _grows(operand):
-            equal: Expression = Comparison("=", operand, options[0])
-            for option in options[1:]:
-                equal = Or(equal, Comparison("=", operand, option))
-            return _phases(equal)
+        case InList(operand=operand) if _grows(operand):
+            return _phases(one_by_one(expression))
         case SnapshotTime():
             raise TemporalError(
                 "now-as-value",

@@ -80,23 +80,6 @@ def subquery_of(node: OuterJoin) -> Aggregate | None:
     return group if plain else None
 
 
-def group_below(relation: Relation) -> Aggregate | None:
-    """The group of a relation that stands for a subquery that is a value, as rules leave it."""
-    if not (isinstance(relation, Alias) and _VALUE.fullmatch(relation.name)):
-        return None
-    while isinstance(relation, Alias | Map | Filter):
-        relation = relation.input
-    return relation if isinstance(relation, Aggregate) else None
-
-
-def counts_alone(group: Aggregate) -> bool:
-    """Whether the group of a subquery may stand for EXISTS or IN, which count its rows.
-
-    A row that is left out would then be no pair, where it is one that fails.
-    """
-    return all(named.call.name == "COUNT" for named in group.calls)
-
-
 def is_hidden(column: Column) -> bool:
     """Whether a column only says how a subquery fails."""
     named = column.table is not None and _VALUE.fullmatch(column.table) is not None

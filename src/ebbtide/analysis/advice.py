@@ -13,6 +13,8 @@ from ebbtide.algebra.combination import (
     Intersection,
     Join,
     MaxUnion,
+    Outer,
+    OuterJoin,
     Product,
     SemiJoin,
     StrictDifference,
@@ -292,6 +294,9 @@ def to_be_final(root: Node, emit: Emit) -> str:
     if () in node.edge.bounds.clauses:
         return _promise(node.relation)
     if isinstance(node.relation, Matching):
+        if _is_padded_in_time(node):
+            first, second = (_times(child.edge)[0] for child in node.inputs)
+            return f"select COALESCE({first}, {second}) too, a time that every row has"
         band = _band(node)
         return f"add AND {band}" if band else otherwise
     match node.relation:
@@ -318,6 +323,13 @@ def _progresses(edge: Edge) -> bool:
     return edge.bounds.is_static or any(
         propagated(variable, edge.facts, edge.bounds) != NEVER for variable in attributes
     )
+
+
+def _is_padded_in_time(node: Node) -> bool:
+    """Whether both sides of a join are bounded by each other, and either may be missing."""
+    full = isinstance(node.relation, OuterJoin) and node.relation.kept is Outer.FULL
+    bounded = all(store.size is not Size.UNBOUNDED for store in node.stores)
+    return full and bounded and all(_times(child.edge) for child in node.inputs)
 
 
 def _band(node: Node) -> str | None:

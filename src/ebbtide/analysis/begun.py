@@ -5,9 +5,10 @@ begins at or before ``now``; what is known of it after ``now`` is its end alone.
 whole, each comes once, with all of its time, and is never taken back.
 
 Operators that are derived anew per key emit what begins at or before ``now``, whatever they stand
-on.  The others make a row begin where some row of theirs does, except that a row without partners
-begins again where a partner ends, and that conditions on NOW(), slides and windows on computed
-times let rows begin at any time to come.
+on; but where all rows are there from the start, they emit all that follows.  The others make a row
+begin where some row of theirs does, except that a row without partners begins again where a partner
+ends, and that conditions on NOW(), slides and windows on computed times let rows begin at any time
+to come.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ebbtide.algebra.recursion import Recursion
 from ebbtide.algebra.relation import (
     Aggregate,
     Alias,
+    ChangingTable,
     Distinct,
     Filter,
     Map,
@@ -80,9 +82,9 @@ def derive(relation: Relation, below: tuple[bool, ...]) -> bool:
         return True
     match node:
         case Aggregate() | Distinct() | TopN() | Over():
-            return True
+            return below[0] or not _is_static(relation)
         case Difference() | StrictDifference() | Intersection() | MaxUnion():
-            return True
+            return all(below) or not _is_static(relation)
         case Window():
             on = node.input.schema.position(node.on)
             return _of_source(node.input, on) and not _slides(node)
@@ -94,6 +96,12 @@ def derive(relation: Relation, below: tuple[bool, ...]) -> bool:
             return False
         case _:
             assert_never(node)
+
+
+def _is_static(relation: Relation) -> bool:
+    """Whether all rows of a relation are there from the start."""
+    every = find(relation, Relation)
+    return not any(isinstance(each, Stream | ChangingTable | Streaming) for each in every)
 
 
 def _keeps_whole(relation: Relation) -> bool:

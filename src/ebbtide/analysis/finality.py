@@ -80,6 +80,8 @@ class Finality:
                 )
 
     def _is_below(self, change: Change, place: int | None, progress: int) -> bool:
+        if progress == INF:
+            return True
         if place is None:
             return change.valid_to - 1 <= progress
         time = change.row[place]

@@ -142,14 +142,18 @@ def _partners_of_partners(mine: Edge, other: Edge, match: Together, retain: Reta
 
 
 def _counted(below: tuple[Edge, ...], retain: Retain) -> tuple[Kept, ...]:
-    """A row is counted on both sides, so an equal row of either side touches it."""
+    """A row is counted on both sides, so an equal row of either side touches it.
+
+    It is counted again where one of either side begins or ends, also if it never does so itself.
+    """
     kept = []
     for place, mine in enumerate(below):
         touch = NOT_TOUCHED
         for other in below:
             x, y = mine.rows.copy("x"), other.copy("y")
             touch = touch.either(touched(x, y, same_row(x, y), retain))
-        kept.append(_turning(place, mine, touch))
+        rule = ByTime(touch.keep, _columns(mine), turns=_turns(*below))
+        kept.append(Kept(place, rule, touch))
     return tuple(kept)
 
 
@@ -212,7 +216,16 @@ def _by_time(place: int, edge: Edge, touch: Touch) -> Kept:
 
 def _turning(place: int, edge: Edge, touch: Touch) -> Kept:
     """As above, in an operator that has to see rows end."""
-    return Kept(place, ByTime(touch.keep, _columns(edge), turns=edge.is_snapshot), touch)
+    return Kept(place, ByTime(touch.keep, _columns(edge), turns=_turns(edge)), touch)
+
+
+def _turns(*below: Edge) -> bool:
+    """Whether an operator sees rows begin and end as ``now`` comes to them.
+
+    Where all are there from the start, what it says of all instants is said at once.
+    """
+    static = all(edge.bounds.is_static for edge in below)
+    return any(edge.is_snapshot for edge in below) and not static
 
 
 def _columns(edge: Edge) -> tuple[tuple[int, Var], ...]:

@@ -48,7 +48,7 @@ class ByTime:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is ever kept."""
-        return not self.keep.cases
+        return not self.keep.cases and not self.turns
 
     def keeps(self, change: Change, frontiers: Frontiers) -> bool:
         """Whether a stored change is kept."""
@@ -67,9 +67,11 @@ class ByTime:
             return "keep nothing"
         if self.is_unbounded:
             return "keep always"
+        first = ", and the first change" if self.first else ""
+        if not self.keep.cases:
+            return f"keep while {TO} > now{first}"
         waits = any(all(part.variable != TO for part in case) for case in self.keep.cases)
         turning = f" or {TO} > now" if self.turns and waits else ""
-        first = ", and the first change" if self.first else ""
         return f"keep while {self.keep}{turning}{first}"
 
 

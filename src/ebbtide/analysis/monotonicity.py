@@ -208,12 +208,12 @@ def _joined(below: tuple[Monotonicity, ...]) -> Monotonicity:
 def _united(below: tuple[Monotonicity, ...]) -> Monotonicity:
     left, right = below
     if left.value is right.value and left.lifetime_us == right.lifetime_us:
-        return left
+        return right if left.static else left
     return _weak(below, "rows of the two stay differently")
 
 
 def _weak(below: tuple[Monotonicity, ...], reason: str) -> Monotonicity:
-    worst = max(below, key=lambda one: one.value)
+    worst = max(below, key=lambda one: (one.value, not one.static))
     extreme = worst.value in (Class.MONOTONIC, Class.STRICT)
     return worst if extreme else Monotonicity(Class.WEAK, reason)
 

@@ -102,11 +102,11 @@ def outlook(analysis: Analysis, rates: Rates | None = None, replays: str = REPLA
     kept += [_held(analysis, store, delays, rates or {}) for store in analysis.held]
     return Outlook(
         _fresh(analysis),
-        _final(analysis.verdict.finality, delays),
+        _final(analysis.verdict.finality, delays, _arrivals(analysis.plan)),
         tuple(
             _late(source, _replay_hindrance(analysis), replays)
             for source in _sources(analysis.plan)
-            if source.promises
+            if any(not promise.arrival for promise in source.promises)
         ),
         tuple(kept),
     )
@@ -137,21 +137,38 @@ def _fresh(analysis: Analysis) -> str:
     return f"{shown}; it leaves by itself as now moves on" if ends else shown
 
 
-def _final(finality: Finality, delays: Mapping[Bound, Duration]) -> str:
+def _arrivals(plan: Relation) -> frozenset[Bound]:
+    """The times that the clock moves."""
+    return frozenset(
+        bound_of(source, promise.attribute)
+        for source in _sources(plan)
+        for promise in source.promises
+        if promise.arrival
+    )
+
+
+def _final(finality: Finality, delays: Mapping[Bound, Duration], arrivals: frozenset[Bound]) -> str:
     if finality.when is not When.BY_PROGRESS:
         return str(finality)
-    ways = [_condition(variable, value, delays) for variable, value in finality.progress]
+    ways = [_condition(variable, value, delays, arrivals) for variable, value in finality.progress]
     return f"once {', or once '.join(ways)}"
 
 
-def _condition(variable: Var, value: ProgressValue, delays: Mapping[Bound, Duration]) -> str:
-    """Which rows must have come for a row to be final."""
+def _condition(
+    variable: Var,
+    value: ProgressValue,
+    delays: Mapping[Bound, Duration],
+    arrivals: frozenset[Bound],
+) -> str:
+    """Which rows must have come for a row to be final, or how late it must be."""
     time = "its end" if variable == FROM else str(variable)
 
     def step(node: ProgressValue, below: tuple[str, ...]) -> str:
         match cast(AnyValue, node):
             case Limit():
                 return "everything is there"
+            case Progress(of, by) if of in arrivals:
+                return f"the clock of a step is {_after(-by)} {time}"
             case Progress(of, by):
                 return f'"{of.stream}" has a row {_after(delays.get(of, 0) - by)} {time}'
             case Slowest():

@@ -185,7 +185,8 @@ def _size(rule: Rule, source: StoredInput) -> Size:
         case OpenSessions():
             return _all_of(source) if rule.is_unbounded else Size.WINDOW
         case ByTime():
-            return max((_case_size(case, source) for case in rule.keep.cases), default=Size.NONE)
+            otherwise = source.size if rule.turns else Size.NONE
+            return max((_case_size(case, source) for case in rule.keep.cases), default=otherwise)
 
 
 def _case_size(case: tuple[After, ...], source: StoredInput) -> Size:

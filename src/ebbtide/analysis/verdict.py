@@ -153,7 +153,8 @@ def check(
             "unbounded-state",
             f"any number of rows of {advice.name_of(analysis.plan)} may wait until they begin",
             detail="nothing bounds when they begin by a time that progresses",
-            hint="bound it, as in AND opens <= at + INTERVAL 1 DAY",
+            hint="bound it, as in AND opens <= at + INTERVAL 1 DAY; if it is computed, "
+            "do that in a query in FROM, and bound its column",
             span=place(late.relation),
         )
     if verdict.state.size is Size.UNBOUNDED and not allow_unbounded:

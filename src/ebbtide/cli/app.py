@@ -16,6 +16,7 @@ _COMMANDS = (
     "run",
     "explain",
     "snapshot",
+    "files",
     "changes",
     "diff",
     "why",

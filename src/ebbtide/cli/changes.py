@@ -30,7 +30,7 @@ def command(view: str, since: int | None, location: str, format_: str) -> None:
     is input, expiry or revision.  Of a query that asks for finality, each says whether it is a
     revision: a change, by a late row, of what was final.
     """
-    from ebbtide.store.time_travel import explained
+    from ebbtide.store.time_travel import check_since, explained
 
     query = location_of(location).query(view)
     schema = query.bound.schema
@@ -39,7 +39,7 @@ def command(view: str, since: int | None, location: str, format_: str) -> None:
     marks = [ShownColumn(REVISION, BOOLEAN)] if query.view.marked else []
     rows = (
         (*c.row, c.valid_from, c.valid_to, c.diff, step, *marked[: len(marks)], reason)
-        for step, c, *marked, reason in explained(query.view, since)
+        for step, c, *marked, reason in explained(query.view, check_since(query.view, since))
     )
     columns = [*columns_of(schema), *times, *counts, *marks, ShownColumn("reason", TEXT)]
     show(columns, rows, format_)

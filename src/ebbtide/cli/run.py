@@ -56,6 +56,7 @@ def seconds(text: str) -> float:
     "--encoding", metavar="NAME", help="How changes are written: changes, upsert, debezium ..."
 )
 @click.option("--heartbeat", metavar="TIME", help="Let now follow the clock, in steps of so long.")
+@click.option("--live", is_flag=True, help="Keep the answer of each view in a Parquet file.")
 @click.option("--strict", is_flag=True, help="Run nothing if one of the statements is refused.")
 def command(
     file: str,
@@ -69,6 +70,7 @@ def command(
     format_: str,
     encoding: str | None,
     heartbeat: str | None,
+    live: bool,
     strict: bool,
 ) -> int:
     """Run the script FILE: its queries, and the views that nothing else in it reads.
@@ -116,7 +118,7 @@ def command(
         name = program_name(file, queries)
         written = None if to is None else ChangeFiles(to, format_, encoding)
         caught_up = until_caught_up or end is not None
-        code = ScriptRun(engine, queries, name, caught_up, limit, beat, written, end).run()
+        code = ScriptRun(engine, queries, name, caught_up, limit, beat, written, end, live).run()
     _results(queries, location)
     return code or (USERS if refused else DONE)
 

@@ -68,6 +68,7 @@ class ScriptRun:
         heartbeat: str | None = None,
         written: ChangeFiles | None = None,
         finish_at: Instant | None = None,
+        live: bool = False,
     ) -> None:
         self.engine = engine
         self.queries = queries
@@ -77,6 +78,7 @@ class ScriptRun:
         self.heartbeat = heartbeat
         self.written = written
         self.finish_at = finish_at
+        self.live = live
         self.ending = threading.Event()
         self.at_once = False
         self.watched: Watch | None = None
@@ -141,7 +143,12 @@ class ScriptRun:
         trigger = {"availableNow": True} if self.until_caught_up else None
         sinks = {} if self.written is None else self.written.options(self.queries)
         run = self.engine.start(
-            *self.queries, name=self.name, trigger=trigger, heartbeat=self.heartbeat, **sinks
+            *self.queries,
+            name=self.name,
+            trigger=trigger,
+            heartbeat=self.heartbeat,
+            live=self.live,
+            **sinks,
         )
         if run.fed_by_hand and Journal(run.root).latest() is None:
             run.step()  # all of it is there from the start

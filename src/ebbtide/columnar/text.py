@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ebbtide.algebra.text_limit import checked_length
+from ebbtide.algebra.text_limit import LONGEST, checked_length
 from ebbtide.columnar.arrays import constant_of, each, is_scalar
 from ebbtide.columnar.signature import (
     Context,
@@ -150,19 +150,21 @@ def _joined(separator: str | None, *parts: Value) -> str | None:
 def _replace(context: Context, text: Any, search: Any, replacement: Any = None) -> Any:
     old = constant_of(search)
     new = "" if replacement is None else constant_of(replacement)
-    if not is_scalar(text) and old and new is not None:
-        _check_growth(text, old, len(new) - len(old))
+    plain = not is_scalar(text) and old and new is not None
+    if plain and _grown(text, old, len(new) - len(old)) <= LONGEST:
         return pc.replace_substring(text, pattern=old, replacement=new)
     given = (text, search) if replacement is None else (text, search, replacement)
     return each(_replaced, context.types, STRING, *given)
 
 
-def _check_growth(text: Any, old: str, more: int) -> None:
-    if more > 0:
-        found = pc.count_substring(text, pattern=old)
-        grown = pc.add(pc.utf8_length(text), pc.multiply(found, more))
-        longest = pc.max(pc.if_else(pc.greater(found, 0), grown, 0)).as_py() or 0
-        checked_length("REPLACE", longest)
+def _grown(text: Any, old: str, more: int) -> int:
+    """The length of the longest text that gets longer, if each part that is found does."""
+    if more <= 0:
+        return 0
+    found = pc.count_substring(text, pattern=old)
+    grown = pc.add(pc.utf8_length(text), pc.multiply(pc.cast(found, pa.int64()), more))
+    longest: int = pc.max(pc.if_else(pc.greater(found, 0), grown, 0)).as_py() or 0
+    return longest
 
 
 def _replaced(text: str, search: str, replacement: str = "") -> str:
@@ -191,8 +193,8 @@ def _repeat(context: Context, text: Any, count: Any) -> Any:
     times = constant_of(count)
     if times is not None and not is_scalar(text):
         longest = pc.max(pc.utf8_length(text)).as_py() or 0
-        checked_length("REPEAT", longest * times)
-        return pc.binary_repeat(text, max(times, 0))
+        if longest * times <= LONGEST:
+            return pc.binary_repeat(text, max(times, 0))
     return each(_repeated, context.types, STRING, text, count)
 
 

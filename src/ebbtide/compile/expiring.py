@@ -100,6 +100,12 @@ def under_strategy(expiry: Expiry, node: Node, made: Operator, expires: bool) ->
 
     ``expires`` says whether its rows come through an Expire.
     """
+    if made.static and expiry.strategy is not Strategy.INTERVAL:
+        made = replace(
+            made,
+            static=False,
+            rules=tuple(replace(rule, turning=0) for rule in made.rules),
+        )
     if not expiry.compression and sees_expiry(node):
         made = replace(made, compresses=False)
     if expiry.strategy is Strategy.INPUT:

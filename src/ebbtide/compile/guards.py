@@ -36,7 +36,9 @@ def guard_of(relation: Relation) -> Succeeds | None:
         return None
     filters = (named.call.filter for named in relation.calls)
     asked = (condition.operand for condition in filters if isinstance(condition, Not))
-    return next((check for check in asked if isinstance(check, Succeeds)), None)
+    checks = (check for check in asked if isinstance(check, Succeeds))
+    # A check that no operator asks for is a condition like others.
+    return next((check for check in checks if check.operator), None)
 
 
 def guarded(guard: Relation) -> Relation:

@@ -78,6 +78,7 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import NullType
 from ebbtide.errors import UnsupportedError
 from ebbtide.kernels.operators import recursion
+from ebbtide.kernels.operators.gathered import Gathered
 from ebbtide.kernels.operators.spanning import Spanning
 
 
@@ -167,9 +168,11 @@ class _Lowering:
     def output(self, view: str, analysis: Analysis) -> None:
         """The edges of what a view emits.
 
-        What operators make stays in its shard.  Rows of sources pass an exchange, where equal ones
-        meet and different ones spread over the shards.  Where a projection has left out the times
-        by which rows pass, they go along with the row until it does.
+        What operators make stays in its shard, unless equal rows have to meet.  Rows of sources
+        pass an exchange, where equal ones meet and different ones spread over the shards.
+
+        Where a projection has left out the times by which rows pass, they go along with the row
+        until it does.
         """
         self.view, root, self.guards = view, analysis.root, {}
         self.expiry = analysis.expiry
@@ -177,7 +180,7 @@ class _Lowering:
         given = passing.given(root.relation.schema)
         ends = root.edge.is_snapshot and carries_ends(root, self.expiry)
         flows = self._passed(root, passing, all_reads(root.relation))
-        self._to_output(view, flows, given, ends, passing.spans)
+        self._to_output(view, flows, given, ends, passing.spans, passing.gathers)
         schema = answer_schema(root.relation.schema, analysis.emit)
         marked = analysis.emit.needs_finality
         self.draft.outputs.append(
@@ -203,13 +206,16 @@ class _Lowering:
         given: Schema,
         ends: bool = False,
         spans: bool = False,
+        gathers: bool = False,
     ) -> None:
-        """The edges of the next output; its rows may have ``ends``, and pass a Spanning."""
+        """The edges of the next output; its rows may have ``ends``, pass a Spanning, or meet."""
         flows = [
             self._with_ends(place, flow, given) if ends and self._is_sent_whole(flow) else flow
             for place, flow in enumerate(flows)
         ]
-        for flow in [self._spanning(name, flows, given)] if spans else flows:
+        if spans or (gathers and not self._meet(flows)):
+            flows = [self._together(name, flows, given, spans)]
+        for flow in flows:
             pipe = replace(flow.pipe, schema=given)
             keys = hashed(pipe.columns) if isinstance(flow.producer, FromSource) else ()
             self.draft.edges.append(
@@ -223,13 +229,27 @@ class _Lowering:
         taken = self._expired(f"{self.view}.answer.{place}", flow, rows)
         return Flow(taken.producer, taken.pipe, flow.moves)
 
-    def _spanning(self, name: str, flows: Sequence[Flow], given: Schema) -> Flow:
-        """What has begun of some flows, behind what brings equal rows together."""
+    def _meet(self, flows: Sequence[Flow]) -> bool:
+        """Whether equal rows of some flows are in one shard as they come."""
+        if all(isinstance(flow.producer, FromSource) for flow in flows):
+            return True
+        (flow, *others) = flows
+        if others or not isinstance(flow.producer, FromOperator):
+            return False
+        made = self.draft.operators[flow.producer.operator]
+        return made.carries is not None and all(
+            any(Ref(made.output[place]) in flow.pipe.columns for place in places)
+            for places in made.carries
+        )
+
+    def _together(self, name: str, flows: Sequence[Flow], given: Schema, spans: bool) -> Flow:
+        """What brings equal rows of some flows together, and may let pass what has begun alone."""
         number, schema = len(self.draft.operators), positional(given)
         places = tuple(i for i, c in enumerate(schema) if not isinstance(c.type, NullType))
         carries = tuple((place,) for place in places)
-        spanning = Operator(f"{name}.spanning", Spanning(places), (schema,), schema, carries)
-        self.draft.operators.append(spanning)
+        kernel = Spanning(places) if spans else Gathered()
+        called = f"{name}.{'spanning' if spans else 'gathered'}"
+        self.draft.operators.append(Operator(called, kernel, (schema,), schema, carries))
         for flow in flows:
             keys = tuple(flow.pipe.columns[place] for place in places)
             pipe = replace(flow.pipe, schema=schema)
@@ -365,6 +385,7 @@ class _Lowering:
         name = f"{self.view}.{node.id}"
         self.nodes[name] = node
         emitted = KEEP_ALL if node.emitted is None else store_rule(node.emitted, lambda i: i)
+        static = node.edge.is_snapshot and all(i.edge.bounds.is_static for i in node.inputs)
         made_of = Operator(
             name,
             chosen.kernel,
@@ -376,6 +397,7 @@ class _Lowering:
             node.begun,
             node.edge.kind is Kind.FACT and any(i.edge.kind is Kind.FACT for i in node.inputs),
             node.edge.is_snapshot and isinstance(relation, KeepsKind),
+            static,
             structures=() if self.general else structures_of(node, self.expiry),
         )
         expires = any(take.expires for takes in below for take in takes)

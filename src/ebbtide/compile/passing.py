@@ -38,6 +38,11 @@ class Passing:
     spans: bool = False
     """Whether they pass a Spanning before."""
 
+    @property
+    def gathers(self) -> bool:
+        """Whether equal rows have to meet before: those whose segments wait."""
+        return isinstance(self.kernel, Final) and self.kernel.segments
+
     def given(self, schema: Schema) -> Schema:
         """The columns of an answer, and those that are hidden."""
         times = (Column(f"passes{i}", TIMESTAMP, True, "passing") for i in range(len(self.hidden)))

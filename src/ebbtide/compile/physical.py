@@ -16,11 +16,12 @@ from enum import Enum
 from typing import TypeAlias
 
 from ebbtide.algebra.expression import Expression
+from ebbtide.analysis.formula.progress import ALWAYS as FOREVER
 from ebbtide.analysis.formula.progress import NEVER, Bound, Value, evaluate
 from ebbtide.compile.pipe import Pipe
 from ebbtide.core.schema import Schema
 from ebbtide.core.structure import Structure
-from ebbtide.core.time import INF, NEG_INF, Duration, Instant, shift
+from ebbtide.core.time import INF, LAST, NEG_INF, Duration, Instant, shift
 from ebbtide.kernels.kernel import Kernel, Times
 from ebbtide.state.keep import ALWAYS, After, Keep
 from ebbtide.state.segment import ENDS
@@ -82,6 +83,12 @@ class StoreRule:
     cases: tuple[tuple[tuple[int, Value], ...], ...]
     turning: Duration | None = None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it keeps nothing, however little the sources have come."""
+        idle = all(any(value == FOREVER for _, value in case) for case in self.cases)
+        return idle and self.turning is None
+
     def at(self, progress: Mapping[Bound, Instant], now: Instant, begun: Instant) -> Keep:
         """The rule, as far as the sources have come."""
         cases = [
@@ -127,6 +134,9 @@ class Operator:
     begun: Value = NEVER
     facts: bool = False
     by_instant: bool = False
+    static: bool = False
+    """Whether all its rows are there from the start: what follows of them is said at once, of all
+    instants to come as well, for nobody waits for it to come."""
     compresses: bool = True
     """Whether only what is left of a step travels on, of all that it would say row by row."""
     structures: tuple[Structure, ...] = ()
@@ -138,7 +148,7 @@ class Operator:
     ) -> Times:
         """The frontiers of a step, from those of the sources and ``now``, before and after it."""
         before, after = progress
-        was, now = moments
+        was, now = (NEG_INF, LAST) if self.static else moments
         # Facts have begun before every instant.
         limit = NEG_INF + 1 if self.facts else shift(now, -1)
         begun = min(limit, INF if self.facts else evaluate(self.begun, after))
@@ -183,7 +193,8 @@ class Output:
             return Times(was, now)
         before, after = progress
         waits = self.waits.at(after, now, NEG_INF)
-        waited = self.waits.at(before, was, NEG_INF)
+        # What waits for nobody was all there from the start: it had not passed before it came.
+        waited = ALWAYS if self.waits.is_idle else self.waits.at(before, was, NEG_INF)
         return Times(was, now, (waits,), waits=waits, waited=waited)
 
 

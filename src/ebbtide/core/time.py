@@ -18,6 +18,8 @@ Duration: TypeAlias = int
 
 NEG_INF: Instant = -(2**63)
 INF: Instant = 2**63 - 1
+LAST: Instant = INF - 1
+"""The last instant of the line, at which what never ends still holds."""
 
 MICROSECOND: Duration = 1
 MILLISECOND: Duration = 1_000

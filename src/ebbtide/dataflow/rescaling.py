@@ -8,7 +8,8 @@ that a mistake in this is an error and moves nothing.
 What waits at the end of a view has no key of its own: it stays in the shard of the operator that
 made it.  If the view shows the columns by which that operator is sharded, they tell.  If not, rows
 that wait for their beginning, and those of the answer, may lie in any shard, for they only add up;
-but a row that waits to be final has to meet what takes it back, so such a state is refused.
+but a fact that waits to be final has to meet what takes it back, so such a state is refused.
+(Segments that wait have been brought together by all their columns, which tell.)
 
 Segments are cut one by one, so that memory follows the largest of them and not the state.
 """

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from glob import glob
 
 from ebbtide.errors import SourceError
+from ebbtide.sql.catalog import FileSource
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _SIGNS = re.compile(r"[*?\[]")
@@ -45,6 +46,21 @@ class AllowedPaths:
                     detail=f"{outside} is not below {', '.join(allowed) or 'any allowed path'}",
                     hint=f"Engine(paths=[{os.path.dirname(path)!r}]), or EBBTIDE_ALLOWED_PATHS",
                 )
+
+    def check_files(self, files: FileSource, user: str) -> None:
+        """Refuses files whose path, or a path among whose options, some list does not allow."""
+        for path in paths_of(files):
+            self.check(path, user)
+
+
+PATH_OPTIONS = frozenset({"basepath", "sourcearchivedir", "rowvalidationxsdpath"})
+"""The options of files, of any format, that name a place; case does not matter."""
+
+
+def paths_of(files: FileSource) -> list[str]:
+    """The path of files, and those that options name."""
+    named = (value for option, value in files.options if option.casefold() in PATH_OPTIONS)
+    return [files.path, *named]
 
 
 def _reached(path: str) -> Iterator[str]:

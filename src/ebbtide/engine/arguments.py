@@ -60,7 +60,20 @@ def path_of(argument: str, value: object) -> str:
     """A path, as text or as an object that stands for one."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    return typed(argument, value, str, f'{argument}="ebbtide"')
+    text = typed(argument, value, str, f'{argument}="ebbtide"')
+    return usable_path(argument, text, f'{argument}="ebbtide"')
+
+
+def usable_path(argument: str, path: str, example: str) -> str:
+    """A path that some file could have."""
+    if path and "\0" not in path:
+        return path
+    raise QueryError(
+        "not-a-path",
+        f"{argument} cannot be {path!r}",
+        detail="it has the character NUL in it" if path else "it names no place",
+        hint=example,
+    )
 
 
 def length_of(argument: str, value: str | int | timedelta) -> Duration:

@@ -6,9 +6,10 @@ Law: every name is found here, and nothing here runs; a JVM is not needed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ebbtide.algebra.expression import Call
 from ebbtide.algebra.printing import sql
@@ -17,7 +18,8 @@ from ebbtide.analysis.analysis import examine
 from ebbtide.core.declaration import Declaration, StreamDeclaration
 from ebbtide.core.file_name import LONGEST
 from ebbtide.core.tree import find
-from ebbtide.engine.allowed_paths import AllowedPaths
+from ebbtide.engine.allowed_paths import AllowedPaths, paths_of
+from ebbtide.engine.arguments import usable_path
 from ebbtide.engine.script import declared_text
 from ebbtide.errors import (
     BindError,
@@ -38,6 +40,11 @@ if TYPE_CHECKING:
     from ebbtide.engine.query import Query
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_SECRET = re.compile(
+    r"token|secret|passw|pwd|credential|signature|key|(?<![a-z])(sig|auth)", re.IGNORECASE
+)
+"""What names of secrets have in them."""
 
 
 class Definitions:
@@ -211,23 +218,39 @@ def _reads(plan: Relation, name: str) -> bool:
 
 
 def _refuse_secret(name: str, path: str, span: Span) -> None:
-    """Refuses a password in a path, which would be written to the directory of the program.
+    """Refuses a secret in a path, which would be written to the directory of the program.
 
     The error shows the statement without it, for errors come to logs.
     """
-    try:
-        secret = urlsplit(path).password
-    except ValueError:
-        return
-    if secret is not None:
-        parts = (span.source[: span.start], span.text, span.source[span.end :])
-        before, here, after = (part.replace(secret, "***") for part in parts)
+    secrets = dict(_secrets(path))
+    if secrets:
+        parts = [span.source[: span.start], span.text, span.source[span.end :]]
+        for secret, shown in secrets.items():
+            parts = [part.replace(secret.replace("'", "''"), shown) for part in parts]
+        before, here, after = parts
         raise QueryError(
             "secret-in-path",
-            f'the path of "{name}" has a password in it, and statements are stored as they are',
+            f'the path of "{name}" has a secret in it, and statements are stored as they are',
             hint="give credentials to Spark: spark.hadoop.fs.s3a.secret.key in its configuration",
             span=Span(before + here + after, len(before), len(before) + len(here)),
         )
+
+
+def _secrets(path: str) -> Iterator[tuple[str, str]]:
+    """The secrets in a URL, each with what is shown in its place.
+
+    A ``?`` in a path without a scheme is a sign of a pattern.
+    """
+    try:
+        password = urlsplit(path).password
+    except ValueError:
+        password = None
+    if password:
+        yield password, "***"
+    for part in re.split("[?#&;]", path)[1:] if _URL.match(path) else ():
+        name, equals, _ = part.partition("=")
+        if equals and "/" not in name and _SECRET.search(unquote(name)):
+            yield part, f"{name}=***"
 
 
 def _check_files(statement: Statement, paths: AllowedPaths) -> None:
@@ -235,10 +258,13 @@ def _check_files(statement: Statement, paths: AllowedPaths) -> None:
         from ebbtide.spark.sources import check_files
 
         files = statement.files
-        _refuse_secret(statement.name.text, files.path, files.span)
+        source = FileSource(files.path, files.format.text, files.options)
+        for path in paths_of(source):
+            _refuse_secret(statement.name.text, path, files.span)
         try:
-            paths.check(files.path, f'"{statement.name.text}"')
-            source = FileSource(files.path, files.format.text, files.options)
+            for path in paths_of(source):
+                usable_path(f'a path of "{statement.name.text}"', path, "FROM FILES 'data/in'")
+            paths.check_files(source, f'"{statement.name.text}"')
             check_files(statement.name.text, source)
         except EbbtideError as error:
             span = files.format.span if error.code == "unknown-format" else files.span

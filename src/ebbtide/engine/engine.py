@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ebbtide.algebra.quarantine import OnError
+from ebbtide.analysis.analysis import examine
 from ebbtide.builder import Built
 from ebbtide.config import Config
 from ebbtide.core.codec.encoding import AS_EMITTED
@@ -25,20 +26,20 @@ from ebbtide.core.schema import Column, Schema
 from ebbtide.core.time import INF, instant
 from ebbtide.core.types import STRING
 from ebbtide.engine.allowed_paths import AllowedPaths
-from ebbtide.engine.arguments import path_of, typed, zone_of
+from ebbtide.engine.arguments import names_of, path_of, typed, zone_of
 from ebbtide.engine.building import explain_built
 from ebbtide.engine.definitions import Definitions, check_name
 from ebbtide.engine.frame_sources import Length, Times, stream_declaration, table_declaration
 from ebbtide.engine.query import Query
 from ebbtide.engine.window_limit import check_windows
 from ebbtide.errors import BindError, EbbtideError, QueryError, StateError
-from ebbtide.optimizer import prepared
+from ebbtide.optimizer import optimise, prepared
 from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql.binder import bind
 from ebbtide.sql.bound import BoundExplain, BoundInsert, BoundQuery, BoundShow, Declared
 from ebbtide.sql.catalog import Catalog, StreamEntry, TableEntry, ViewEntry
 from ebbtide.sql.parser import parse, parse_query
-from ebbtide.sql.syntax import Statement
+from ebbtide.sql.syntax import CreateView, Statement
 from ebbtide.store.clock import Clock, system_clock
 from ebbtide.store.feed_log import Advance, Fed, FeedLog, fed_rows
 from ebbtide.store.program import root_of_program
@@ -277,7 +278,7 @@ class Engine:
             parse_query(text)  # says what is wrong, and where
         (statement,) = statements
         with _placed(statement):
-            bound = bind(statement, self.catalog)
+            bound = bind(statement, self.catalog, self.limits.operators)
             if not isinstance(bound, BoundQuery):
                 raise QueryError(
                     "no-query", "this statement is not a query", hint="use execute(...) for it"
@@ -345,21 +346,37 @@ class Engine:
         self.log_of(declaration).append([Advance(moment)])
 
     def step(self, clock: int | str | datetime | None = None) -> dict[str, Manifest]:
-        """One step of every query that is fed by hand; one that steps by itself is waited for."""
+        """One step of every query that is fed by hand; one that steps by itself is waited for.
+
+        One that fails keeps no other from its step; then its error is raised.
+        """
         moment = None if clock is None else instant(clock, self.zone)
-        taken = {
-            name: run.take(moment)
-            for name, run in self._runs.items()
-            if run.active and (run.fed_by_hand or run.logs)
-        }
+        taken: dict[str, Manifest | None] = {}
+        failed: dict[str, Exception] = {}
+        for name, run in self._runs.items():
+            if run.active and (run.fed_by_hand or run.logs):
+                try:
+                    taken[name] = run.take(moment)
+                except Exception as error:
+                    failed[name] = error
+        if failed:
+            raise _first_failure(failed)
         return {name: manifest for name, manifest in taken.items() if manifest is not None}
 
     def snapshot(
-        self, names: Sequence[str], at: int | str | datetime | None = None
+        self,
+        names: Sequence[str],
+        at: int | str | datetime | None = None,
+        *,
+        strict: bool = False,
     ) -> dict[str, Any]:
-        """The rows of several views of one program, all as said after the same step."""
+        """The rows of several views of one program, all as said after the same step.
+
+        Of a run that has failed, and where rows were left out, ``strict`` means what it means in
+        ``snapshot`` of a query.
+        """
         moment = None if at is None else instant(at, self.zone)
-        queries = [self.definitions.query(name) for name in names]
+        queries = [self.definitions.query(name) for name in names_of("names", names)]
         roots = {query.view.root for query in queries}
         if len(roots) > 1:
             raise QueryError(
@@ -369,16 +386,22 @@ class Engine:
             )
         from ebbtide.store.journal import Journal
 
+        if queries:
+            # They run in one program, so one of them stands for all.
+            self.check_run(queries[0].name, strict)
         latest = [Journal(root).latest() for root in roots]
         # Before the first step is there, views have said nothing, whatever comes meanwhile.
         step = max((manifest.version for manifest in latest if manifest), default=-1)
+        if strict:
+            for query in queries:
+                query.check_errors(moment, step)
         return {q.name: self.host.snapshot(q.view, moment, step) for q in queries}
 
     def savepoint(self, to: str | os.PathLike[str]) -> None:
         """Copies the location to a directory that is not there yet, while its programs run."""
         from ebbtide.engine.savepoint import savepoint
 
-        savepoint(self.location, os.fspath(to))
+        savepoint(self.location, path_of("to", to))
 
     def evolve(self, *queries: Query, name: str | None = None, dry_run: bool = False) -> Evolution:
         """Makes a program that has state one of these queries, over the sources as declared now.
@@ -485,10 +508,13 @@ class Engine:
 
     def _executed(self, statement: Statement) -> Any:
         with _placed(statement):
-            bound = bind(statement, self.catalog)
+            bound = bind(statement, self.catalog, self.limits.operators)
             match bound:
                 case Declared():
                     self._check_unread(bound.catalog)
+                    if isinstance(statement, CreateView) and statement.progress:
+                        # What it promises and does not keep is refused where it is declared.
+                        examine(optimise(bound.catalog.get(statement.name.text).relation))
                     if bound.view is not None:
                         # One that may not run is refused where it is declared.
                         self._checked(Query(self, "", statement.span.text, bound.view))
@@ -584,6 +610,14 @@ class Engine:
         check_windows(query.bound.plan, self.limits.windows)
         query.analysis  # noqa: B018 - refuses what may not run
         return query
+
+
+def _first_failure(failed: Mapping[str, Exception]) -> Exception:
+    """The first error of several programs, with a note on each of the others."""
+    (_, first), *others = failed.items()
+    for name, error in others:
+        first.add_note(f'the step of "{name}" has failed, too: {error}')
+    return first
 
 
 def _known_transport(name: str) -> str:

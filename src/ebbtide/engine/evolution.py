@@ -50,6 +50,7 @@ from ebbtide.spark import checkpoint_copy
 from ebbtide.state.batch import concat, net
 from ebbtide.state.store import DirectoryStore
 from ebbtide.store import intent
+from ebbtide.store.answer_files import retire_live
 from ebbtide.store.archive import Archive
 from ebbtide.store.frontiers import restored, stored
 from ebbtide.store.journal import Journal
@@ -202,6 +203,8 @@ class _Evolving:
         told: Evolution,
     ) -> None:
         root, step = self.program.root, latest.version + 1
+        for query in self.program.queries:
+            retire_live(root, query.name)
         manifests = Manifests(DirectoryStore(f"{root}/state"))
         manifests.sweep()
         Journal(root).record(latest)

@@ -176,7 +176,7 @@ class Query(SpeltAsInPython):
         moment = None if at is None else instant(at, self.engine.zone)
         step = self._step(as_of)
         if strict:
-            self._check_errors(moment, step)
+            self.check_errors(moment, step)
         return self.engine.host.snapshot(self.view, moment, step)
 
     def to_pandas(
@@ -193,9 +193,30 @@ class Query(SpeltAsInPython):
         moment = None if at is None else instant(at, self.engine.zone)
         step = self._step(as_of)
         if strict:
-            self._check_errors(moment, step)
+            self.check_errors(moment, step)
         view = self.view
         return rows_table(view.schema, view.snapshot(moment, step)).to_pandas()
+
+    def files(self) -> list[str]:
+        """The paths of Parquet files that together have the rows of now, after the last step.
+
+        They are written if that step has none yet, by this process, whoever runs the query; they
+        never change, and stay for ten minutes after they were last asked for.
+        """
+        from ebbtide.store.answer_files import files
+
+        self.engine.check_run(self.name, strict=False)
+        return files(self.view)
+
+    @property
+    def live_file(self) -> str:
+        """Where a run that was started with ``live=True`` keeps the rows of now, as Parquet.
+
+        Open it once, and read the open file: a step may replace it at any time.
+        """
+        from ebbtide.store.answer_files import live_path
+
+        return live_path(self.view)
 
     def errors(
         self,
@@ -214,7 +235,7 @@ class Query(SpeltAsInPython):
         copies = [row for row, c in zip(rows, found, strict=True) for _ in range(c.diff)]
         return self.engine.host.rows(SHOWN_ERRORS, copies)
 
-    def _check_errors(self, moment: int | None, step: int | None) -> None:
+    def check_errors(self, moment: int | None, step: int | None) -> None:
         """Refuses an answer from which rows were left out."""
         found = self.left_out.snapshot(moment, step)
         if found:
@@ -253,8 +274,13 @@ class Query(SpeltAsInPython):
 
     def changes(self, since: int | None = None) -> Any:
         """The changes so far, or those of the steps after ``since``, each with its reason."""
+        from ebbtide.store.time_travel import check_since
+
+        if since is not None:
+            typed("since", since, int, "changes(since=0)")
         self.engine.check_run(self.name, strict=False)
-        return self.engine.host.changes(self.view, since)
+        view = self.view
+        return self.engine.host.changes(view, check_since(view, since))
 
     def diff(
         self,

@@ -26,6 +26,7 @@ from ebbtide.errors import QueryError, StateError, UnsupportedError
 from ebbtide.spark import checkpoint_copy
 from ebbtide.sql.catalog import ViewEntry
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store.answer_files import retire_live
 from ebbtide.store.archive import Archive
 from ebbtide.store.clock import system_clock
 from ebbtide.store.feed_log import FedRow, FeedLog
@@ -118,6 +119,8 @@ class _Going:
         )
         if dry_run:
             return result
+        for query in self.queries:
+            retire_live(self.root, query.name)
         if streams:
             checkpoint_copy.go_back(self.root, self.program, self.step, self.target.version)
         manifest = Manifest(

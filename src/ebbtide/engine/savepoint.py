@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ebbtide.engine.arguments import usable_path
 from ebbtide.engine.verification import verify
 from ebbtide.errors import EbbtideError, QueryError
 from ebbtide.program.delivery import Delivery
@@ -29,12 +30,13 @@ from ebbtide.state.files import (
 )
 from ebbtide.state.files import replace as replace_file
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store.answer_files import DIRECTORY as LIVE
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.history import History
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest, Manifests, name_of
 from ebbtide.store.pinning import pinned_for_a_while
-from ebbtide.store.program import Identity, root_of_program
+from ebbtide.store.program import FILE, Identity, root_of_program
 
 _TRIES = 100
 _WHOLE = ("program.json", "program.sql", "sources.json", "offered.json")
@@ -55,6 +57,7 @@ class CopiedProgram:
 
 def savepoint(location: str, to: str, dry_run: bool = False) -> list[CopiedProgram]:
     """Copies a location, whose programs may run; with ``dry_run`` only says what it would copy."""
+    _check_places(location, to)
     programs = _programs(location)
     _refuse_full(to)
     if dry_run:
@@ -78,6 +81,7 @@ def restore(source: str, location: str, dry_run: bool = False) -> list[CopiedPro
 
     Nobody may run in the savepoint meanwhile.
     """
+    _check_places(source, location)
     programs = _programs(source)
     _refuse_full(location)
     for part in verify(source):
@@ -87,17 +91,26 @@ def restore(source: str, location: str, dry_run: bool = False) -> list[CopiedPro
         return [_measured(source, program) for program in programs]
     with_copy = _Unfinished(location)
     try:
-        for path, _, names in os.walk(source):
-            for name in names:
-                file = os.path.relpath(os.path.join(path, name), source)
-                replace_file(
-                    f"{with_copy.path}/{file}", content_of(f"{source}/{file}"), names=False
-                )
+        for file in _files_of(source):
+            replace_file(f"{with_copy.path}/{file}", content_of(f"{source}/{file}"), names=False)
         with_copy.finish()
     except BaseException:
         with_copy.drop()
         raise
     return [_measured(location, program) for program in programs]
+
+
+def _check_places(source: str, target: str) -> None:
+    """Refuses a place inside of what is copied: it would become a part of it."""
+    for place in (source, target):
+        usable_path("the place of a savepoint", place, "/backups/monday")
+    whole, copy = os.path.realpath(source), os.path.realpath(target)
+    if os.path.commonpath((whole, copy)) in (whole, copy):
+        raise QueryError(
+            "overlapping-places",
+            f'"{source}" cannot be copied to "{target}": one lies inside of the other',
+            hint=f"name a directory beside it: {whole.rstrip('/')}-copy",
+        )
 
 
 def _programs(location: str) -> list[str]:
@@ -223,14 +236,19 @@ def _copy_if_there(root: str, target: str, name: str) -> bool:
     return True
 
 
+def _files_of(directory: str) -> Iterator[str]:
+    """All files below a directory, but for answers that readers have asked for."""
+    for path, below, names in os.walk(directory):
+        if FILE in names and LIVE in below:
+            below.remove(LIVE)
+        for name in names:
+            yield os.path.relpath(os.path.join(path, name), directory)
+
+
 def _measured(location: str, program: str) -> CopiedProgram:
     root = root_of_program(location, program)
     latest = Journal(root).latest()
-    sizes = [
-        os.path.getsize(os.path.join(path, name))
-        for path, _, names in os.walk(root)
-        for name in names
-        if os.path.exists(os.path.join(path, name))
-    ]
+    files = [f"{root}/{file}" for file in _files_of(root)]
+    sizes = [os.path.getsize(file) for file in files if os.path.exists(file)]
     step = None if latest is None else latest.version
     return CopiedProgram(program, step, len(sizes), sum(sizes))

@@ -59,6 +59,7 @@ def started(
     heartbeat: str | int | timedelta | None = None,
     keep_changes: str | Mapping[str, str] | None = None,
     keep_versions: int = 1,
+    live: bool = False,
 ) -> Run:
     """The run of a program; ``trigger`` is Spark's, for programs on streams.
 
@@ -67,10 +68,12 @@ def started(
     Without the archive what a step emits is gone with the next one; ``keep_changes``, a duration or
     one for some of the views, bounds how far back it goes, by ``now``.  ``keep_versions`` is how
     many steps a rollback can go back.  With a heartbeat ``now``
-    follows the clock, and steps come in idle time.
+    follows the clock, and steps come in idle time.  With ``live`` the answer of each view is kept
+    in one file of Parquet (``store.answer_files``).
     """
     if trigger is not None:
         typed("trigger", trigger, dict, 'trigger={"availableNow": True}')
+    typed("live", live, bool, "live=True")
     lowered = lower({query.name: query.analysis for query in queries})
     sinks = outlets(_sinks(sink, queries), queries, encoding)
     _check_paths(engine, sinks)
@@ -99,6 +102,7 @@ def started(
         if latest is not None:
             run.catch_up(engine.host, latest)
             run.deliver(engine.host, latest)
+        run.keep_live(live)
         run.keep_versions, run.zone = keep_versions, engine.zone
         run.static, run.logs = sources.static, sources.logs
         if sources.streams or beats:
@@ -227,7 +231,7 @@ def _opened(
 ) -> Any:
     if files is None:
         raise SourceError("not-a-source", f'"{declaration.name}" has no files')
-    engine.definitions.paths.check(files.path, f'"{declaration.name}"')
+    engine.definitions.paths.check_files(files, f'"{declaration.name}"')
     return engine.host.files(files, declaration, engine.zone.key, streaming)
 
 

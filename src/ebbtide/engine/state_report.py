@@ -38,6 +38,7 @@ from ebbtide.state.layout import Layout
 from ebbtide.state.segment import Segment
 from ebbtide.state.types import arrow_type
 from ebbtide.store.journal import Journal
+from ebbtide.store.readers import OUTPUT
 
 INPUTS = {
     "input": 0,
@@ -109,14 +110,19 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
     analysis = query.analysis
     lowered = lower({query.name: analysis})
     by_name = {operator.name: operator for operator in lowered.physical.operators}
-    outputs = {f"output.{output.name}": output for output in lowered.physical.outputs}
+    outputs = {f"{OUTPUT}{output.name}": output for output in lowered.physical.outputs}
+    others = {f"{OUTPUT}{name}" for name in latest.record.output} - outputs.keys()
     for name, shards in latest.areas.items():
-        if name not in by_name and not name.startswith(f"output.{query.name}"):
-            continue  # another view of the program holds it
         operator = by_name.get(name)
+        output = None if name in others else _output(name, outputs)
+        if operator is not None:
+            layouts = areas_of(operator)
+        elif output is not None:
+            layouts = output_areas(output)
+        else:
+            continue  # another view of the program holds it
         node = lowered.nodes.get(name)
         what = _source(name, operator, lowered) if node is None else operator_name(node.relation)
-        layouts = output_areas(_output(name, outputs)) if operator is None else areas_of(operator)
         for index, layout in enumerate(layouts):
             segments = tuple(Segment.restore(s) for shard in shards for s in shard[index])
             if segments:
@@ -129,9 +135,10 @@ def holdings(query: StoredQuery) -> Iterator[Holding]:
                 yield Holding(known, what, layout.name, segments, keeps, gone, timed)
 
 
-def _output(name: str, outputs: Mapping[str, Output]) -> Output:
+def _output(name: str, outputs: Mapping[str, Output]) -> Output | None:
     """The output that holds something under a name, which may have a stage at its end."""
-    return outputs[name] if name in outputs else outputs[name.rpartition(".")[0]]
+    whole, _, stage = name.rpartition(".")
+    return outputs.get(name) or (outputs.get(whole) if stage.isdigit() else None)
 
 
 def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
@@ -146,7 +153,7 @@ def _source(name: str, operator: Operator | None, lowered: Lowered) -> str:
     source = getattr(operator.kernel, "source", None) if operator is not None else None
     if source is not None:
         return f'admission of "{lowered.declarations[source].name}"'
-    return "what the query emits" if name.startswith("output.") else name
+    return "what the query emits" if name.startswith(OUTPUT) else name
 
 
 def areas_of(operator: Operator) -> Sequence[Layout]:

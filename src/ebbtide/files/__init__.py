@@ -14,6 +14,7 @@ not from some place on, is one such text, which names it.
 | ``options`` | the options about files of any format |
 | ``lines`` | text as blocks of whole lines |
 | ``texts`` | texts as values of a type |
+| ``parquet_batches`` | the rows of a file of Parquet, no more at a time than fit into memory |
 | ``arrow_values`` | values of other Arrow types as values of a type |
 | ``json_values`` | values of JSON as values of a type |
 | ``envelopes`` | Debezium's envelopes as the rows inside of them |

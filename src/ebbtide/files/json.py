@@ -18,13 +18,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json as pajson
 
-from ebbtide.core.schema import Schema
+from ebbtide.core.schema import Column, Schema
 from ebbtide.core.types import BooleanType, DoubleType, IntegerType, StringType, TimestampType, Type
 from ebbtide.files.json_values import JsonObject, fitted, is_json, parsed
 from ebbtide.files.lines import blocks, lines_of, pieces
 from ebbtide.files.options import ENCODING, FOLDED_FILE_OPTIONS, is_utf_8
 from ebbtide.files.reader import FileReader, opened, parts_of
-from ebbtide.files.texts import from_texts, local_times
+from ebbtide.files.texts import WRITTEN, from_texts, local_times
 from ebbtide.state.types import arrow_type
 
 _SMALL, _PIECES = 1 << 15, 16
@@ -113,26 +113,28 @@ class JsonReader(FileReader):
         rows: list[list[Any]] = []
         malformed: list[str | None] = []
         nothing = [None] * len(self.schema)
+        above = self._above(parts)
         for line in lines_of(block):
             if not line.strip(b" \t"):
                 continue
             try:
-                rows.append(self._row(line))
+                rows.append(self._row(line, above))
                 malformed.append(None)
             except ValueError:
                 rows.append(nothing)
                 malformed.append(line.decode(errors="replace"))
-        columns = []
-        for number, column in enumerate(self.schema):
-            name, target = column.name.casefold(), arrow_type(column.type)
-            if name in parts:
-                part = pa.repeat(pa.scalar(parts[name], pa.string()), len(rows))
-                columns.append(from_texts(part, column.type, self.zone))
-            else:
-                columns.append(pa.array([row[number] for row in rows], target))
+        columns = [
+            pa.array([row[number] for row in rows], arrow_type(column.type))
+            for number, column in enumerate(self.schema)
+        ]
         return self.made(columns, pa.array(malformed, pa.string()))
 
-    def _row(self, line: bytes) -> list[Any]:
+    def _above(self, parts: Mapping[str, str | None]) -> dict[str, _Above]:
+        """What the names of directories say of columns that a line has not."""
+        named = [(c.name.casefold(), c.type) for c in self.schema if c.name.casefold() in parts]
+        return {name: _Above.of(parts[name], type_, self.zone) for name, type_ in named}
+
+    def _row(self, line: bytes, above: Mapping[str, _Above]) -> list[Any]:
         try:
             value = parsed(line)
         except RecursionError:
@@ -140,11 +142,41 @@ class JsonReader(FileReader):
             found = self._at_once(line)
             if found is None:
                 raise ValueError("values in values, too many of them") from None
+            if above:
+                raise ValueError("values in values, below a directory with a value") from None
             return [column[0].as_py() for column in found.columns[:-1]]
         if not isinstance(value, JsonObject):
             raise ValueError("no object")
         given = value.by_name(list(self.schema.names))
-        return [fitted(given.get(c.name.casefold()), c.type, self.zone) for c in self.schema]
+        return [self._value(column, given, above) for column in self.schema]
+
+    def _value(self, column: Column, given: Mapping[str, Any], above: Mapping[str, _Above]) -> Any:
+        name = column.name.casefold()
+        if name in above and name not in given:
+            return above[name].checked
+        return fitted(given.get(name), column.type, self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """The value in the name of a directory above a file, and whether it fits its column."""
+
+    value: Any
+    fits: bool
+
+    @staticmethod
+    def of(text: str | None, type_: Type, zone: str) -> _Above:
+        if text is None or not isinstance(type_, WRITTEN):
+            return _Above(None, text is None)
+        value = from_texts(pa.array([text]), type_, zone)[0].as_py()
+        return _Above(value, value is not None)
+
+    @property
+    def checked(self) -> Any:
+        """The value; ValueError if it does not fit."""
+        if not self.fits:
+            raise ValueError("the directory has no value of the column")
+        return self.value
 
 
 def _local_time(_: Type) -> pa.DataType:

@@ -67,7 +67,7 @@ def fitted(value: Any, type_: Type, zone: str) -> Any:
             return value
         case IntegerType(bits=bits) if isinstance(value, WrittenNumber):
             return _whole(value, bits)
-        case DoubleType() if isinstance(value, WrittenNumber) or value in _WORDS:
+        case DoubleType() if isinstance(value, WrittenNumber) or _is_word(value):
             return _double(value)
         case DecimalType(precision=precision, scale=scale) if isinstance(value, str):
             return exact_decimal(value, precision, scale)
@@ -104,6 +104,10 @@ class JsonObject(list[tuple[str, Any]]):
 _DECODER = json.JSONDecoder(
     object_pairs_hook=JsonObject, parse_float=WrittenNumber, parse_int=WrittenNumber
 )
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and value in _WORDS
 
 
 def _is_text(value: Any) -> bool:

@@ -1,25 +1,24 @@
 """Files of Parquet.
 
-A column that a file has not is NULL, unless a directory above it is named after it.
+A column that a file has not is NULL, unless a directory above it is named after it.  Names, also
+those of fields, are found whatever their case.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ebbtide.core.schema import Schema
-from ebbtide.files.arrow_values import fitted
-from ebbtide.files.reader import FileReader, parts_of
-
-_ROWS = 65536
+from ebbtide.files.arrow_values import fitted, misfits
+from ebbtide.files.parquet_batches import ParquetBatches
+from ebbtide.files.reader import FileReader, Unreadable, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +33,20 @@ class ParquetReader(FileReader):
     def batches(self, place: str, content: bytes | None) -> Iterator[Any]:
         """The rows of a file."""
         known = {column.name.casefold() for column in self.schema}
-        with pq.ParquetFile(place if content is None else pa.BufferReader(content)) as file:
+
+        def opened(in_dictionaries: list[str]) -> Any:
+            source = place if content is None else pa.BufferReader(content)
+            return pq.ParquetFile(source, read_dictionary=in_dictionaries)
+
+        with opened([]) as file:
             names = [name for name in file.schema_arrow.names if name.casefold() in known]
-            for batch in file.iter_batches(_ROWS, columns=names):
-                yield self._rows(batch, parts_of(place), _old_times(file))
+            folded = [name.casefold() for name in names]
+            twice = [name for name in folded if folded.count(name) > 1]
+            if twice:
+                raise Unreadable(f"it has the column {twice[0]} twice")
+            old = _old_times(file)
+            for batch in ParquetBatches(opened, names, self.unpacked).read(file):
+                yield self._rows(batch, parts_of(place), old)
 
     def _rows(self, batch: Any, parts: Mapping[str, str | None], old: frozenset[str]) -> Any:
         given = {name.casefold(): batch.column(i) for i, name in enumerate(batch.schema.names)}
@@ -47,8 +56,10 @@ class ParquetReader(FileReader):
             found = given.get(name)
             if found is None:
                 found = pa.repeat(pa.scalar(parts.get(name), pa.string()), batch.num_rows)
-            values = fitted(found, column.type, "UTC" if name in old else self.zone)
-            bad |= np.asarray(pc.and_(values.is_null(), found.is_valid()))
+            if name in old:
+                found = found.cast(_in_utc(found.type))
+            values = fitted(found, column.type, self.zone)
+            bad |= misfits(found, values)
             columns.append(values)
         texts = pa.nulls(batch.num_rows, pa.string())
         if bad.any():
@@ -59,11 +70,41 @@ class ParquetReader(FileReader):
 def _old_times(file: Any) -> frozenset[str]:
     """The columns of the old type of 96 bits: times in UTC that do not say so."""
     columns = (file.schema.column(i) for i in range(len(file.schema)))
-    return frozenset(c.name.casefold() for c in columns if c.physical_type == "INT96")
+    old = (c for c in columns if c.physical_type == "INT96")
+    return frozenset(c.path.partition(".")[0].casefold() for c in old)
+
+
+def _in_utc(type_: Any) -> Any:
+    """A type with the zone that its times do not name."""
+    of = pa.types
+    if of.is_timestamp(type_):
+        return pa.timestamp(type_.unit, "UTC")
+    if of.is_list(type_):
+        return pa.list_(_in_utc(type_.value_type))
+    if of.is_struct(type_):
+        return pa.struct([(field.name, _in_utc(field.type)) for field in type_])
+    return type_
 
 
 def _text(batch: Any, row: int) -> str:
-    values: Iterable[tuple[str, Any]] = (
-        (name, batch.column(i)[row].as_py()) for i, name in enumerate(batch.schema.names)
-    )
-    return json.dumps(dict(values), default=str)
+    values = {name: _shown(batch.column(i)[row]) for i, name in enumerate(batch.schema.names)}
+    return json.dumps(values, default=str)
+
+
+def _shown(value: Any) -> Any:
+    """A value of Arrow's for people; also one that Python has no value for."""
+    of = pa.types
+    if not value.is_valid:
+        return None
+    if of.is_dictionary(value.type) or isinstance(value.type, pa.BaseExtensionType):
+        return _shown(value.value)
+    if isinstance(value, pa.ListScalar):
+        return [_shown(one) for one in value.values]
+    if of.is_struct(value.type):
+        return {field.name: _shown(value[i]) for i, field in enumerate(value.type)}
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes().decode(errors="replace")
+    except (OverflowError, ValueError):
+        return f"{getattr(value, 'value', 'a value')} as {value.type}"

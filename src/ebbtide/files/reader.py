@@ -151,6 +151,11 @@ def opened(place: str, content: bytes | None, unpacked: int) -> Any:
     return stream if packed is None else _Bounded(stream, unpacked)
 
 
+def unpacks_to_more_than(most: int) -> Unreadable:
+    """What is raised of a file that is larger than it may be."""
+    return Unreadable(f"it unpacks to more than {most:,} bytes, which EBBTIDE_MAX_UNPACKED allows")
+
+
 class _Bounded:
     """A stream that ends with an error behind so many bytes."""
 
@@ -168,9 +173,7 @@ class _Bounded:
         data: bytes = self.stream.read(size)
         self.left -= len(data)
         if self.left < 0:
-            raise Unreadable(
-                f"it unpacks to more than {self.most:,} bytes, which EBBTIDE_MAX_UNPACKED allows"
-            )
+            raise unpacks_to_more_than(self.most)
         return data
 
 

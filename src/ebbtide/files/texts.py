@@ -6,6 +6,7 @@ Spaces around numbers and times do not count.
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from functools import partial
@@ -51,6 +52,9 @@ _ZONED = (
     r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 )
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_NUMBER = re.compile(_DECIMAL)
+_ONLY_OURS = re.compile(r"us\s*$")
+_FINER = re.compile(r"[.,][0-9]{6}[0-9]*[1-9]")
 
 
 def from_texts(texts: Any, type_: Type, zone: str) -> Any:
@@ -82,10 +86,26 @@ def in_range(times: Any) -> Any:
 
 
 def local_times(times: Any, zone: str) -> Any:
-    """Times of a calendar in ``zone``, as microseconds since the epoch."""
-    if zone != "UTC":
-        times = pc.assume_timezone(times, zone, ambiguous="earliest", nonexistent="latest")
-    return in_range(times.cast(pa.int64()))
+    """Times of a calendar in ``zone``, as microseconds since the epoch.
+
+    Of two instants it is the first; what clocks skip is as long after the change as it says.
+    """
+    if zone == "UTC":
+        return in_range(times.cast(pa.int64()))
+    try:
+        return in_range(pc.assume_timezone(times, zone, ambiguous="earliest").cast(pa.int64()))
+    except pa.ArrowInvalid:
+        return in_range(_with_skipped(times, zone))
+
+
+def _with_skipped(times: Any, zone: str) -> Any:
+    """The same where clocks skip some of the times: those count by the offset before."""
+    turned = pc.assume_timezone(times, zone, ambiguous="earliest", nonexistent="latest")
+    instants = turned.cast(pa.int64())
+    before = pc.subtract(instants, 1)
+    clocks = pc.local_timestamp(before.cast(pa.timestamp("us", zone))).cast(pa.int64())
+    by_offset = pc.subtract(times.cast(pa.int64()), pc.subtract(clocks, before))
+    return pc.if_else(pc.equal(pc.local_timestamp(turned), times), instants, by_offset)
 
 
 def _trimmed(texts: Any) -> Any:
@@ -125,6 +145,8 @@ def _decimals(texts: Any, target: Any) -> Any:
 def exact_decimal(text: str, precision: int, scale: int) -> Decimal:
     """A decimal whose digits behind the scale are zeros at most; ValueError if there is none."""
     context = Context(prec=precision, traps=[Inexact, InvalidOperation])
+    if not _NUMBER.match(text.strip()):
+        raise ValueError(text)
     try:
         return Decimal(text).quantize(Decimal(1).scaleb(-scale), context=context)
     except (Inexact, InvalidOperation):
@@ -148,7 +170,13 @@ def _times(texts: Any, zone: str) -> Any:
 
 
 def instant_of(text: str, zone: str) -> int | None:
-    """A time that is written in any way that is known; None if it is none."""
+    """A time that is written in any way that is known; None if it is none.
+
+    Digits behind the sixth must be zeros.  Microseconds since the epoch, which we write where a
+    time has no other text, are none in a file.
+    """
+    if _ONLY_OURS.search(text) or _FINER.search(text):
+        return None
     try:
         read = instant(text, ZoneInfo(zone))
     except (QueryError, OverflowError):

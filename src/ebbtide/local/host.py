@@ -21,7 +21,7 @@ from ebbtide.core.change import Change
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.schema import Schema
 from ebbtide.core.time import Duration, Instant, is_finite
-from ebbtide.core.types import ArrayType, IntervalType, StructType, TimestampType, Type
+from ebbtide.core.types import Type
 from ebbtide.core.values import Row
 from ebbtide.dataflow.plan import Dataflow
 from ebbtide.errors import EbbtideError, SourceError, UnsupportedError
@@ -30,7 +30,7 @@ from ebbtide.program.delivery import Outlet
 from ebbtide.program.run import Program, Run
 from ebbtide.sql.catalog import FileSource
 from ebbtide.state.batch import DIFF, FROM, TO, to_changes
-from ebbtide.state.types import arrow_type
+from ebbtide.state.types import arrow_type, shown_type
 from ebbtide.store.clock import Clock
 from ebbtide.store.feed_log import FedRow
 from ebbtide.store.readers import View, unused
@@ -192,23 +192,8 @@ def _named(schema: Schema, columns: Sequence[Any]) -> list[Any]:
 
 
 def _timed(column: Any, type_: Type) -> Any:
-    wanted = _shown_type(type_)
+    wanted = shown_type(type_)
     return column if column.type == wanted else column.cast(wanted)
-
-
-def _shown_type(type_: Type) -> pa.DataType:
-    """The type in which people see values, times inside of others included."""
-    match type_:
-        case TimestampType():
-            return pa.timestamp("us", "UTC")
-        case IntervalType():
-            return pa.duration("us")
-        case ArrayType(element=element):
-            return pa.list_(_shown_type(element))
-        case StructType(fields=fields):
-            return pa.struct([(name, _shown_type(its)) for name, its in fields])
-        case _:
-            return arrow_type(type_)
 
 
 def _ends(column: Any) -> Any:

@@ -22,9 +22,6 @@ A plan in which nothing can fail is left as it is.
 ``carry_errors`` has brought what fails in subqueries that are values to those who read it.
 
 What is watched of a join inside of a recursion is watched over the facts of the recursion.
-
-Left to fail the step: the inner sides of equalities by which subqueries are joined to a row that
-count their rows.
 """
 
 from __future__ import annotations
@@ -68,8 +65,6 @@ from ebbtide.algebra.operators import Source, operator
 from ebbtide.algebra.quarantine import (
     OnError,
     compared,
-    counts_alone,
-    group_below,
     inputs_of,
     meets,
     operator_word,
@@ -116,12 +111,11 @@ def guarded(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
         return Guarded(plan)
     origins: dict[int, Relation] = {}
     watched: list[Relation] = []
-    alone = _left_alone(plan)
 
     def step(node: Relation, below: tuple[Relation, ...]) -> Relation:
         same = all(a is b for a, b in zip(node.children, below, strict=True))
         rebuilt = node if same else node.with_children(below)
-        made = rebuilt if id(node) in alone else _guarded(rebuilt)
+        made = _guarded(rebuilt)
         if isinstance(rebuilt, SemiJoin | AntiJoin) and made is not rebuilt:
             watched.append(_unpartnered(rebuilt))
         _note(made, node, {id(child) for child in below}, origins)
@@ -130,16 +124,6 @@ def guarded(plan: Relation, on_error: OnError = OnError.QUARANTINE) -> Guarded:
     made = fold(plan, step)
     beside = (_outside(part, made) for part in watched)
     return Guarded(made, tuple(dict.fromkeys(beside)), origins)
-
-
-def _left_alone(plan: Relation) -> set[int]:
-    """The groups of subqueries that are values of a row and depend on it, if they count rows.
-
-    What they compute does not fail any more; but where rows are counted, to be compared with
-    others, one whose key fails would be missed.
-    """
-    groups = map(group_below, (joined.right for joined in find(plan, OuterJoin)))
-    return {id(group) for group in groups if group is not None and counts_alone(group)}
 
 
 def _outside(part: Relation, plan: Relation) -> Relation:

@@ -2,8 +2,9 @@
 
 Law: the plan means the same.  A condition on rows of one input of an inner join stands on that
 input, and one on both is part of the join; only one with NOW() in it stays above, for it is one of
-the pairs' time.  What a join stores follows from its predicate, so this decides which queries have
-bounded state.
+the pairs' time.  A condition on the side that an outer join keeps, or on the rows of which partners
+are asked for, stands on that side.  What a join stores follows from its predicate and its inputs,
+so this decides which queries have bounded state.
 
 Which rows fail is part of the meaning.  A condition that can fail stays where it is, and so does
 one that would take rows away from an operator below that can fail on them.  Of one filter's terms
@@ -14,10 +15,17 @@ not FALSE; only where rows of several inputs meet by it, NULL decides as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ebbtide.algebra.combination import Join, Product
+from ebbtide.algebra.combination import (
+    AntiJoin,
+    Join,
+    Outer,
+    OuterJoin,
+    Product,
+    SemiJoin,
+)
 from ebbtide.algebra.expression import (
     Expression,
     IsNull,
@@ -109,8 +117,27 @@ class _Sinking:
                 return self._joined(relation.left, relation.right, every, every)
             case Product():
                 return self._joined(relation.left, relation.right, terms, terms)
+            case SemiJoin() | AntiJoin() if not self.fails(relation.predicate):
+                return self._on_kept(relation, relation.left, terms)
+            case OuterJoin(kept=Outer.LEFT) if not self.fails(relation.predicate):
+                return self._on_kept(relation, relation.left, terms)
+            case OuterJoin(kept=Outer.RIGHT) if not self.fails(relation.predicate):
+                return self._on_kept(relation, relation.right, terms)
             case _:
                 return Filter(relation, conjunction(terms)) if terms else relation
+
+    def _on_kept(
+        self, node: SemiJoin | AntiJoin | OuterJoin, side: Relation, terms: Terms
+    ) -> Relation:
+        """A join that keeps a side, under terms: those on that side stand there."""
+        below = tuple(term for term in terms if _is_about(term, side.schema))
+        stay = tuple(term for term in terms if term not in below)
+        placed = self._placed(side, below)
+        if side is node.left:
+            joined: Relation = replace(node, left=placed)
+        else:
+            joined = replace(node, right=placed)
+        return Filter(joined, conjunction(stay)) if stay else joined
 
     def _map_fails(self, node: Map) -> bool:
         return self.fails(*(named.expression for named in node.columns))

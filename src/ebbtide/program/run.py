@@ -33,6 +33,8 @@ from ebbtide.errors import QueryError, StateError
 from ebbtide.program.delivery import Delivery, Outlet
 from ebbtide.program.host import Host
 from ebbtide.program.last_promise import refuse_endless
+from ebbtide.program.live_answers import LiveAnswers
+from ebbtide.store.answer_files import retire_live
 from ebbtide.store.clock import Clock, Readings, follows_clock
 from ebbtide.store.compaction import Keeping, compact, due
 from ebbtide.store.feed_cut import cut_logs
@@ -153,6 +155,19 @@ class Run(SpeltAsInPython):
         self.static: Mapping[int, Any] = {}
         self.failure: Exception | None = None
         self.stopped = False
+        self.live: LiveAnswers | None = None
+
+    def keep_live(self, live: bool) -> None:
+        """Keeps the answer of each view at one path from now on, or nothing there any more."""
+        if live:
+            self.live = LiveAnswers([self.program.view(name) for name in self.program.views])
+            self.live.begin(Journal(self.root).latest())
+            return
+        for name in self.program.views:
+            try:
+                retire_live(self.root, name)
+            except StateError as error:
+                _LOG.warning('an old live file of "%s" cannot be removed: %s', name, error)
 
     @property
     def active(self) -> bool:
@@ -202,6 +217,8 @@ class Run(SpeltAsInPython):
 
     def stop(self) -> None:
         """Stops the program once the step at work is done; what it has committed stays."""
+        if self.live is not None and self.claim.held:
+            self.live.finish()
         self.stopped = True
         self.claim.release()
 
@@ -306,6 +323,8 @@ class Run(SpeltAsInPython):
             manifest = stepper.step(version, arrived, given)
         self.deliver(host, manifest)
         self.told(host, manifest)
+        if self.live is not None:
+            self.live.after(manifest)
         self.compact(manifest)
         return manifest
 

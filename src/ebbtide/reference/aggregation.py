@@ -14,12 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ebbtide.algebra.call import AggregateCall
-from ebbtide.algebra.quarantine import (
-    MAY_HAVE_NO_VALUE,
-    SUBQUERY_FAILS,
-    call_word,
-    counts_alone,
-)
+from ebbtide.algebra.quarantine import MAY_HAVE_NO_VALUE, SUBQUERY_FAILS, call_word
 from ebbtide.algebra.relation import Aggregate
 from ebbtide.core.change import Multiset
 from ebbtide.core.schema import Schema
@@ -27,7 +22,7 @@ from ebbtide.core.values import Row, Value, normalise, row_key
 from ebbtide.errors import EvaluationError
 from ebbtide.reference.failed import Failed
 from ebbtide.reference.ordering import place
-from ebbtide.reference.quarantine import LeftOut, Raised, first_error, sound
+from ebbtide.reference.quarantine import LeftOut, first_error, sound
 from ebbtide.reference.scalar import evaluate
 
 
@@ -38,9 +33,7 @@ def aggregate(node: Aggregate, rows: Multiset, out: LeftOut) -> Multiset:
     groups: dict[Row, list[Row]] = defaultdict(list)
     if not node.keys:
         groups[()] = []
-    # A row that counts as a pair must not be missed.
-    told = Raised() if isinstance(node, SubqueryValue) and counts_alone(node) else out
-    for row in sound(_plain(node), by, schema, rows, told).elements():
+    for row in sound(_plain(node), by, schema, rows, out).elements():
         groups[tuple(normalise(evaluate(key, schema, row)) for key in by)].append(row)
     result: Multiset = Counter()
     for key, members in groups.items():

@@ -139,16 +139,48 @@ def files_of_batch(root: str, batch: int) -> dict[str, list[str]]:
 def last_entries(root: str, batch: int) -> dict[str, int]:
     """The last entry that a batch has of the log of each source of files, by the log's name."""
     found = {}
+    for source, told in _offsets_by_source(root, batch).items():
+        if _is_of_files(told):
+            last = told["logOffset"]
+            found[source] = last if isinstance(last, int) else -1
+    return found
+
+
+def other_sources(root: str, batch: int) -> list[str]:
+    """The sources that a batch has an offset of, but no log of files, by their names there."""
+    told = _offsets_by_source(root, batch).items()
+    return [name for name, offset in told if offset is not None and not _is_of_files(offset)]
+
+
+def is_entry(text: str | None) -> bool:
+    """Whether a file is an entry of a log of files."""
+    version, *lines = (text or "").splitlines() or [""]
+    files = map(_parsed, lines)
+    return version.startswith("v") and all(isinstance(f, dict) and "path" in f for f in files)
+
+
+def is_commit(text: str | None) -> bool:
+    """Whether a file says that a batch is done."""
+    lines = (text or "").splitlines()
+    return len(lines) == 2 and lines[0].startswith("v") and isinstance(_parsed(lines[1]), dict)
+
+
+def is_metadata(text: str | None) -> bool:
+    """Whether a file has Spark's own number for a query."""
+    told = _parsed(text or "")
+    return isinstance(told, dict) and isinstance(told.get("id"), str)
+
+
+def _offsets_by_source(root: str, batch: int) -> dict[str, Any]:
     offsets = _offsets(root, batch)
     named = [match.groups() for line in offsets if (match := _NAMED.fullmatch(line))]
     if len(named) < len(offsets):
         named = list(zip(logs_in_order(root), offsets, strict=False))
-    for source, offset in named:
-        told = _parsed(offset)
-        if isinstance(told, dict) and told.keys() == {"logOffset"}:
-            last = told["logOffset"]
-            found[source] = last if isinstance(last, int) else -1
-    return found
+    return {source: _parsed(offset) for source, offset in named}
+
+
+def _is_of_files(offset: Any) -> bool:
+    return isinstance(offset, dict) and offset.keys() == {"logOffset"}
 
 
 def goes_by_names(root: str, batch: int) -> bool:

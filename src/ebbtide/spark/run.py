@@ -80,8 +80,7 @@ class SparkRun(Run):
         numbers = {self._name(number): number for number in tables}
         names = {name: stream_names(tables[number]) for name, number in numbers.items()}
         latest = Journal(self.root).latest()
-        if latest is not None:
-            checkpoint_copy.restore(self.root, self.name, latest.version)
+        checkpoint_copy.restore(self.root, self.name, None if latest is None else latest.version)
         known = agreed(self.root, self.name, names)
         if self.program.beats:
             self.claim.with_heartbeat(self.program.identity)

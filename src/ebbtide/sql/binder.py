@@ -1,10 +1,11 @@
 """From statements to plans.
 
-    bind(statement, catalog) -> Bound            any statement
-    bind_query(query, catalog) -> BoundQuery     a query
-    execute(statement, catalog) -> Catalog       CREATE and DROP
+    bind(statement, catalog, operators) -> Bound            any statement
+    bind_query(query, catalog, operators) -> BoundQuery     a query
+    execute(statement, catalog, operators) -> Catalog       CREATE and DROP
 
-Law: binding is a function of the statement and the catalog, and reads nothing else.  Every error
+Law: binding is a function of the statement and the catalog, and reads nothing else; beyond so many
+``operators`` that names bring into a plan it refuses, if there is such a limit.  Every error
 has a place in the text.  Every name and every call in the text has a part in the plan: what no
 clause has read is an error of ours, not something to pass over.
 """
@@ -59,36 +60,36 @@ from ebbtide.sql.syntax import (
 __all__ = ["bind", "bind_query", "execute"]
 
 
-def bind(statement: Statement, catalog: Catalog) -> Bound:
+def bind(statement: Statement, catalog: Catalog, operators: int | None = None) -> Bound:
     """What a statement means."""
     match statement:
         case Query():
-            return bind_query(statement, catalog)
+            return bind_query(statement, catalog, operators)
         case InsertInto():
-            return _insert(statement, catalog)
+            return _insert(statement, catalog, operators)
         case Explain():
-            explained = bind_query(statement.query, catalog)
+            explained = bind_query(statement.query, catalog, operators)
             return BoundExplain(explained, statement.json, statement.verbose)
         case Show():
             kind_name = statement.kind.value
             return BoundShow(kind_name, catalog.names(kind_name))
         case CreateView():
-            return _view(statement, catalog)
+            return _view(statement, catalog, operators)
         case CreateStream() | CreateTable() | Drop():
-            return Declared(execute(statement, catalog))
+            return Declared(execute(statement, catalog, operators))
         case _:
             assert_never(statement)
 
 
-def bind_query(query: Query, catalog: Catalog) -> BoundQuery:
+def bind_query(query: Query, catalog: Catalog, operators: int | None = None) -> BoundQuery:
     """The plan of a query."""
-    plan, context = _planned(query.body, catalog, query.span.source)
+    plan, context = _planned(query.body, catalog, query.span.source, operators)
     with context.at(query.body):
         _check_columns(plan, CHANGE_COLUMNS, "its changes have too")
     return _bound(query.answer, plan, context, query.output, query.expiry, query.lineage)
 
 
-def execute(statement: Statement, catalog: Catalog) -> Catalog:
+def execute(statement: Statement, catalog: Catalog, operators: int | None = None) -> Catalog:
     """The catalog after a declaration; other statements are refused."""
     try:
         match statement:
@@ -97,7 +98,7 @@ def execute(statement: Statement, catalog: Catalog) -> Catalog:
             case CreateTable():
                 return create_table(statement, catalog)
             case CreateView():
-                return _view(statement, catalog).catalog
+                return _view(statement, catalog, operators).catalog
             case Drop():
                 return drop(statement, catalog)
             case _:
@@ -106,15 +107,17 @@ def execute(statement: Statement, catalog: Catalog) -> Catalog:
         raise error.with_span(statement.span) from error.__cause__
 
 
-def _planned(body: exp.Expr, catalog: Catalog, source: str) -> tuple[Relation, Context]:
-    context = context_for(source, catalog, body)
+def _planned(
+    body: exp.Expr, catalog: Catalog, source: str, operators: int | None
+) -> tuple[Relation, Context]:
+    context = context_for(source, catalog, body, operators)
     return _plan(body, context), context
 
 
-def _view(statement: CreateView, catalog: Catalog) -> Declared:
+def _view(statement: CreateView, catalog: Catalog, operators: int | None) -> Declared:
     """The catalog with a view; one that says how its answer is given is a query, too."""
     try:
-        plan, context = _planned(statement.body, catalog, statement.span.source)
+        plan, context = _planned(statement.body, catalog, statement.span.source, operators)
         later = create_view(statement, plan, catalog)
         if statement.answer == NOTHING_SAID:
             return Declared(later)
@@ -175,10 +178,11 @@ def _check_read(body: exp.Expr, context: Context) -> None:
             raise InternalError("not-bound", f"{span.text} has no part in the plan", span=span)
 
 
-def _insert(statement: InsertInto, catalog: Catalog) -> BoundInsert:
+def _insert(statement: InsertInto, catalog: Catalog, operators: int | None) -> BoundInsert:
     target = target_of(statement, catalog)
     query = statement.query
-    context = context_for(query.span.source, catalog.without_rules(target.name), query.body)
+    known = catalog.without_rules(target.name)
+    context = context_for(query.span.source, known, query.body, operators)
     plan = _plan(query.body, context)
     if kind_of(context.places) is Kind.SNAPSHOT and isinstance(target, StreamDeclaration):
         text = query.span.source

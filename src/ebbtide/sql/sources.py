@@ -81,7 +81,7 @@ class SourceParser(ScalarParser):
         if self._match(TokenType.L_BRACKET):
             source = self._windowed(source)
         if self.take("FOR", "SYSTEM_TIME", "AS", "OF"):
-            at = self.needed(self._parse_column(), "a time of what it is joined to")
+            at = self.needed(self._parse_bitwise(), "a time of what it is joined to")
             source = nodes.AsOf(this=source, at=at)
             mark(source, first.start, self._prev.end + 1)
         while self._next.token_type is TokenType.L_PAREN and self.take("PIVOT"):
@@ -153,7 +153,7 @@ class SourceParser(ScalarParser):
 
     def _refuse_as_of(self, item: Span, alias: str) -> NoReturn:
         at = self._curr
-        self.needed(self._parse_column(), "a time of what it is joined to")
+        self.needed(self._parse_bitwise(), "a time of what it is joined to")
         time = self.sql[at.start : self._prev.end + 1]
         span = Span(self.sql, item.start, self._prev.end + 1)
         named = identifier(alias)

@@ -145,6 +145,26 @@ def other_files(directory: str) -> list[str]:
     return [name for name, regular in _listed(directory) if not regular]
 
 
+def identity_of(path: str) -> tuple[int, ...]:
+    """What changes when a file does; nothing for one that is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def refuse_link(path: str) -> None:
+    """What stands behind a link is not ours, to write there or to remove."""
+    if os.path.islink(path):
+        raise StateError(
+            "linked-directory",
+            f'"{path}" is a symbolic link',
+            detail=f"to {os.readlink(path)}",
+            hint="put the directory itself there; a whole location may lie behind a link",
+        )
+
+
 def directories(directory: str) -> list[str]:
     """The names of the directories in a directory, in order, and of no links to such."""
     with usable(directory), suppress(FileNotFoundError), os.scandir(directory) as found:

@@ -1,4 +1,5 @@
-"""SQL types as Arrow has them inside kernels: times and durations are int64 microseconds."""
+"""SQL types as Arrow has them: for people, and inside kernels, where times and durations are int64
+microseconds."""
 
 from __future__ import annotations
 
@@ -66,3 +67,18 @@ def arrow_type(type_: Type) -> pa.DataType:
             return pa.struct([(name, arrow_type(its)) for name, its in fields])
         case _:
             assert_never(known)
+
+
+def shown_type(type_: Type) -> pa.DataType:
+    """The type in which people see values, times inside of others included."""
+    match type_:
+        case TimestampType():
+            return pa.timestamp("us", "UTC")
+        case IntervalType():
+            return pa.duration("us")
+        case ArrayType(element=element):
+            return pa.list_(shown_type(element))
+        case StructType(fields=fields):
+            return pa.struct([(name, shown_type(its)) for name, its in fields])
+        case _:
+            return arrow_type(type_)

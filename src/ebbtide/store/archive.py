@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ebbtide.errors import StateError
-from ebbtide.state.files import content_of, digest, remove, usable
+from ebbtide.state.files import content_of, digest, identity_of, remove, usable
 from ebbtide.store.files import replace
 from ebbtide.store.manifest import Manifest
 
@@ -80,7 +80,7 @@ class Archive:
     def verify(self, file: str) -> str:
         """The path of a file, for those who read it themselves; verified once in a process."""
         path = self.path(file)
-        key = path, _identity(path)
+        key = path, identity_of(path)
         if key not in _VERIFIED:
             self.content(file)
             _VERIFIED[key] = None
@@ -124,12 +124,3 @@ def damaged_output(root: str, file: str, why: str) -> StateError:
         detail=f"{why}, below {root}",
         hint="restore the directory, or run the query anew in another location",
     )
-
-
-def _identity(path: str) -> tuple[int, ...]:
-    """What changes when a file does; nothing for one that is not there."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

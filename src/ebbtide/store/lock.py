@@ -20,10 +20,12 @@ from ebbtide.state.files import (
     make_directory,
     opened_for_update,
     other_files,
+    refuse_link,
     regular_files,
     remove,
 )
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store.answer_files import DIRECTORY as LIVE
 from ebbtide.store.archive import step_of
 from ebbtide.store.files import is_unfinished
 from ebbtide.store.history import History
@@ -37,7 +39,7 @@ from ebbtide.store.record import StepRecord
 
 _LOG = logging.getLogger("ebbtide")
 _PLAIN = ("journal", "delivered", "clock", "timings")
-_DIRECTORIES = ("state", *_PLAIN, "encoded", "output", "unused", "checkpoint", PINS)
+_DIRECTORIES = ("state", *_PLAIN, "encoded", "output", "unused", "checkpoint", PINS, LIVE)
 
 
 class Claim:
@@ -65,6 +67,11 @@ class Claim:
         except BaseException:
             self.release()
             raise
+
+    @property
+    def held(self) -> bool:
+        """Whether nobody else can have the directory."""
+        return self._lock is not None
 
     def release(self) -> None:
         """Lets another run have the directory."""
@@ -161,15 +168,9 @@ class Claim:
         return swept | set(found.orphans)
 
     def _refuse_links(self) -> None:
-        """What stands behind a link is not ours, to write there or to remove."""
-        for directory in (*_DIRECTORIES, *(f"output/{n}" for n in _names(f"{self.root}/output"))):
-            if os.path.islink(f"{self.root}/{directory}"):
-                raise StateError(
-                    "linked-directory",
-                    f'"{self.root}/{directory}" is a symbolic link',
-                    detail=f"to {os.readlink(f'{self.root}/{directory}')}",
-                    hint="put the directory itself there; a whole location may lie behind a link",
-                )
+        below = [f"{of}/{n}" for of in ("output", LIVE) for n in _names(f"{self.root}/{of}")]
+        for directory in (*_DIRECTORIES, *below):
+            refuse_link(f"{self.root}/{directory}")
 
     def _orphans(self, named: set[str], last: int) -> _Found:
         """What no committed step has written; the files of a step are known by their names."""

@@ -21,7 +21,7 @@ from ebbtide.errors import StateError
 from ebbtide.state.files import content_of
 from ebbtide.store.files import read_sealed, replace, sealed
 
-FORMAT = 6
+FORMAT = 7
 FILE = "program.json"
 
 DEFINITION = "; CREATE VIEW "

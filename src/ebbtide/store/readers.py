@@ -259,12 +259,8 @@ class View:
 
         With a ``step`` they are those that were said after it.
         """
-        live = self.live(at, step)
-        table = self._said(at, step) if live is None else live
-        start, end = (np.full(table.num_rows, t, np.int64) for t in (NEG_INF, INF))
-        netted = net(with_times(table, start, end, ints(table, DIFF)))
-        counts = ints(netted, DIFF)
-        copies = int(counts[counts > 0].sum(dtype=np.float64))
+        netted = self.netted(at, step)
+        copies = int(ints(netted, DIFF).sum(dtype=np.float64))
         if copies > MOST_COPIES:
             raise QueryError(
                 "too-many-rows",
@@ -275,6 +271,14 @@ class View:
         found = ((change.row, change.diff) for change in to_changes(netted))
         rows = [row for row, count in found for _ in range(count)]
         return sorted(rows, key=row_key)
+
+    def netted(self, at: Instant | None = None, step: int | None = None) -> Any:
+        """The same rows as a batch, each once, with how often it is there as its diff."""
+        live = self.live(at, step)
+        table = self._said(at, step) if live is None else live
+        start, end = (np.full(table.num_rows, t, np.int64) for t in (NEG_INF, INF))
+        netted = net(with_times(table, start, end, ints(table, DIFF)))
+        return where(netted, ints(netted, DIFF) > 0)
 
     def standing(self, step: int) -> tuple[Change, ...]:
         """What is valid at ``now`` after a step, net, until it ends as far as that is known."""

@@ -47,6 +47,18 @@ def step_named(view: View, step: int) -> int:
     )
 
 
+def check_since(view: View, since: int | None) -> int | None:
+    """A step after which changes are asked for; -1 is before the first."""
+    if since is None or since >= -1:
+        return since
+    raise QueryError(
+        "no-step",
+        f'"{view.name}" has taken no step {since}',
+        detail="the first step is 0",
+        hint="leave since out for all changes that are kept, or name a step: since=0",
+    )
+
+
 def step_at(view: View, moment: Instant) -> int:
     """The last step that was taken by a moment of the clock; -1 before the first."""
 

@@ -258,7 +258,7 @@ SELECT auction FROM bids WHERE auction IN (SELECT id FROM auctions [UNBOUNDED]);
 
 -- code: facts-need-window
 -- span: bids
--- hint: write bids [UNBOUNDED]
+-- hint: write bids [RANGE 1 HOUR]
 ISTREAM(SELECT auction FROM bids);
 
 -- code: window-on-snapshot
@@ -415,6 +415,7 @@ INSERT INTO bids (auction, bider, at, seen) SELECT auction, bidder, at, seen FRO
 
 -- code: missing-column
 -- span: bids
+-- hint: feed at, too
 INSERT INTO bids (auction, bidder) SELECT auction, bidder FROM bids;
 
 -- code: duplicate-column

@@ -1,4 +1,4 @@
-"""``snapshot``, ``changes``, ``late`` and ``timeline``: from the location alone, without a JVM."""
+"""``snapshot``, ``files``, ``changes``, ``late`` and ``timeline``: without a JVM."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from commands import Command
 from ebbtide import Engine
+from ebbtide.store import answer_files
 
 
 def test_a_snapshot_is_what_holds_now_or_at_an_instant(location: Path, command: Command) -> None:
@@ -26,6 +28,20 @@ def test_an_answer_is_json(location: Path, command: Command) -> None:
     assert answer == [{"section": 1, "mean": 24.0}, {"section": 2, "mean": 40.0}]
     nothing = command("snapshot", "means", "--at", "2025-01-01", "--format", "json")
     assert json.loads(nothing.out) == []
+
+
+def test_files_are_named_one_on_a_line(
+    location: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_files, "FILE_ROWS", 1)
+    said = command("files", "MEANS")
+    assert (said.code, said.err) == (0, "")
+    paths = said.out.splitlines()
+    assert [Path(path).parent for path in paths] == [location / "programs/means/live/means"] * 2
+    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    assert {row["section"]: row["mean"] for row in rows} == {1: 24.0, 2: 40.0}
+    assert command("files", "means").out == said.out
+    assert command("files", "nothing").code == 2
 
 
 def test_changes_show_what_was_taken_back(location: Path, command: Command) -> None:

@@ -125,3 +125,47 @@ def test_settings() -> None:
     for wrong in ("0", "-1", "many", "1.5", "²"):
         with pytest.raises(UnsupportedError, match="EBBTIDE_MAX_STATEMENT"):
             Config.from_environment({"EBBTIDE_MAX_STATEMENT": wrong})
+
+
+def _links(count: int) -> list[tuple[str, str]]:
+    """Queries, each of which names the one before twice."""
+    links = [("c0", "SELECT k FROM s [NOW]")]
+    for n in range(1, count):
+        links.append((f"c{n}", f"SELECT a.k FROM c{n - 1} a JOIN c{n - 1} b ON a.k = b.k"))
+    return links
+
+
+def test_a_chain_of_queries_that_doubles(engine: Engine) -> None:
+    parts = ", ".join(f"{name} AS ({text})" for name, text in _links(40))
+    began = time.process_time()
+    with pytest.raises(EbbtideError) as caught:
+        engine.query(f"WITH {parts} SELECT k FROM c39")
+    assert caught.value.code == "plan-too-large"
+    assert time.process_time() - began < 20, "it would take for ever"
+    assert caught.value.span is not None
+    assert caught.value.span.text == "c7 a"
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "MATERIALIZED VIEW"])
+def test_a_chain_of_views_that_doubles(engine: Engine, kind: str) -> None:
+    refused = []
+    for name, text in _links(12):
+        try:
+            engine.execute(f"CREATE {kind} {name} AS {text}")
+        except EbbtideError as error:
+            refused.append(error.code)
+    assert refused[0] == "plan-too-large"
+    assert len(refused) in (3, 4)
+
+
+def test_as_many_operators_as_are_allowed(engine: Engine) -> None:
+    engine.execute("CREATE VIEW v AS SELECT k FROM s [NOW]")
+    twice = "SELECT a.k FROM v a JOIN v b ON a.k = b.k"
+    engine.limits = Limits(operators=10)  # a view, its projection, alias, window and stream: twice
+    engine.query(twice)
+    engine.limits = Limits(operators=9)
+    with pytest.raises(EbbtideError, match="more than 9 operators") as caught:
+        engine.query(twice)
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith("set EBBTIDE_MAX_OPERATORS to more than 10")
+    engine.query("SELECT k FROM v")

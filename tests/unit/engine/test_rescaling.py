@@ -13,6 +13,7 @@ from tests.unit.engine.test_rollback import QUERIES, SCRIPT, Driver, rows
 from ebbtide import Engine
 from ebbtide.cli.app import ebbtide
 from ebbtide.config import Config
+from ebbtide.engine.query import Query
 from ebbtide.engine.rescaling import rescale
 from ebbtide.engine.rollback import rollback
 from ebbtide.engine.verification import verify
@@ -161,27 +162,51 @@ def test_a_recursion_is_refused(tmp_path: Path) -> None:
         assert refused.value.code == "recursion-frozen"
 
 
-def test_rows_that_do_not_tell_their_shard_are_not_moved(tmp_path: Path) -> None:
-    """The count of a key that is not shown waits to be final in the shard of that key."""
-    engine = Engine(tmp_path, transport="local")
+COUNTED = "SELECT COUNT(*) AS n FROM s [RANGE 9 SECONDS] GROUP BY k EMIT FINAL"
+TUMBLED = """SELECT COUNT(*) AS n FROM TUMBLE(TABLE s, DESCRIPTOR(at), INTERVAL 9 SECONDS)
+  GROUP BY k, window_start, window_end EMIT FINAL"""
+
+
+def waiting(location: Path, query: str) -> tuple[Engine, Query]:
+    """A program at rest, in which rows wait to be final, and do not show the key of their group."""
+    engine = Engine(location, transport="local")
     engine.execute(SCRIPT)
-    query = engine.query(
-        "SELECT COUNT(*) AS n FROM s [RANGE 9 SECONDS] GROUP BY k EMIT FINAL", "hidden"
-    )
-    query.start()
+    hidden = engine.query(query, "hidden")
+    hidden.start()
     engine.feed("s", [(k, k, 1_000_000) for k in range(9)])
     engine.step()
     engine.stop()
-    with pytest.raises(UnsupportedError) as refused:
-        engine.rescale("hidden", 3)
-    assert refused.value.code == "shard-unknown"
+    return engine, hidden
+
+
+def ended(engine: Engine, query: Query) -> list[str]:
+    """What a program says in all, when it has gone on to its end."""
     query.start()
     engine.advance("s", "2026-01-01")
     engine.step()
-    before = rows(query.changes())
     engine.stop()
+    return rows(query.changes().drop_columns("step"))
+
+
+def test_rows_that_do_not_tell_their_shard_are_not_moved(tmp_path: Path) -> None:
+    """A fact that does not show the key of its group waits in the shard of that key."""
+    engine, query = waiting(tmp_path, TUMBLED)
+    with pytest.raises(UnsupportedError) as refused:
+        engine.rescale("hidden", 3)
+    assert refused.value.code == "shard-unknown"
+    before = ended(engine, query)
+    assert len(before) == 9
     engine.rescale("hidden", 3)
-    assert rows(query.changes()) == before
+    assert rows(query.changes().drop_columns("step")) == before
+
+
+def test_segments_that_wait_are_moved_by_what_they_show(tmp_path: Path) -> None:
+    """Equal rows have met in one shard, whatever the keys of their groups are."""
+    engine, query = waiting(tmp_path / "cut", COUNTED)
+    assert engine.rescale("hidden", 3).rows > 0
+    straight = ended(*waiting(tmp_path / "straight", COUNTED))
+    assert len(straight) == 1
+    assert ended(engine, query) == straight
 
 
 def test_a_large_state_gives_the_answers_of_a_fresh_run(tmp_path: Path) -> None:

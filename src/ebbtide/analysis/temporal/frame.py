@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ebbtide.algebra.call import AggregateCall
 from ebbtide.algebra.expression import Expression
 from ebbtide.algebra.nullability import nullable
-from ebbtide.algebra.ranking import NUMBERINGS, Frame, FrameUnit, Over
+from ebbtide.algebra.ranking import NUMBERINGS, Frame, FrameUnit, Over, TopN
 from ebbtide.analysis.formula.formula import Formula, both, compare
 from ebbtide.analysis.temporal.edge import Copy
 from ebbtide.analysis.temporal.predicates import term_of
@@ -42,14 +42,17 @@ class Reach:
         )
 
 
-def reach(node: Over) -> Reach:
-    """The limits over all calls of an Over; none where the order is by no time."""
+def reach(node: Over | TopN) -> Reach:
+    """The limits over all calls of an Over, or of the number of a row; none where the order is by
+    no time."""
     if not node.order_by:
         return Reach()
     by = node.order_by[0]
     if by.expression.type != TIMESTAMP or nullable(by.expression):
         return Reach()
-    limits = [_limits(framed.call, node.frame) for framed in node.calls]
+    limits = [_BY_NUMBER]
+    if isinstance(node, Over):
+        limits = [_limits(framed.call, node.frame) for framed in node.calls]
     lows, highs = [low for low, _ in limits], [high for _, high in limits]
     low = None if None in lows else min(0, *(one for one in lows if one is not None))
     high = None if None in highs else max(0, *(one for one in highs if one is not None))
@@ -61,10 +64,14 @@ def reach(node: Over) -> Reach:
     return Reach(by.expression, low, high)
 
 
+_BY_NUMBER: tuple[Duration | None, Duration | None] = (None, 0)
+"""The number of a row follows from those before it."""
+
+
 def _limits(call: AggregateCall, frame: Frame | None) -> tuple[Duration | None, Duration | None]:
     """In the order of the partition: before is negative."""
     if call.name in NUMBERINGS or call.name == "LAG":
-        return None, 0
+        return _BY_NUMBER
     if call.name == "LEAD":
         return 0, None
     if frame is None:

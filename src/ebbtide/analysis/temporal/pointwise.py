@@ -92,9 +92,10 @@ def grouped(node: Aggregate, below: Edge) -> Edge:
 
 
 def ranked(node: TopN, below: Edge) -> Edge:
-    """Any row of a partition may come or go with a change of the partition."""
+    """A row comes or goes with those of its partition that are before it in the order."""
     z, y = below.copy("z"), below.copy("y")
-    return _of_partition(node.schema, z, y, same_partition(node.partition_by, z, y))
+    partition = same_partition(node.partition_by, z, y)
+    return _of_partition(node.schema, z, y, both(partition, reach(node).affects(z, y)))
 
 
 def framed(node: Over, below: Edge) -> Edge:

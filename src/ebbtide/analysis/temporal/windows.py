@@ -34,7 +34,7 @@ from ebbtide.algebra.window import (
 from ebbtide.analysis.formula.dnf import Dnf
 from ebbtide.analysis.formula.formula import Formula, Ignore, Not, both, compare
 from ebbtide.analysis.formula.progress import bounds_of
-from ebbtide.analysis.formula.streambound import propagated
+from ebbtide.analysis.formula.streambound import StreamBound, propagated
 from ebbtide.analysis.formula.terms import Ceil, Floor, Term, Var
 from ebbtide.analysis.temporal.edge import (
     FROM,
@@ -148,7 +148,10 @@ def streamed(node: Istream | Dstream | Rstream, below: Edge) -> Edge:
         facts = facts.where(
             both(compare(y.valid_from, "<=", INSTANT), compare(INSTANT, last, y.valid_to))
         )
+    # Rows that are all there from the start come and go as ``now`` does, which promises nothing.
     bounds = reached(y.bounds, INSTANT)
+    if below.is_snapshot and y.bounds.is_static:
+        bounds = StreamBound.of()
     return made(node.schema, Kind.FACT, facts, bounds, shown_as(y.columns, node.schema))
 
 

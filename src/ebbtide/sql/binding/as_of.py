@@ -17,7 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlglot import exp
+
 from ebbtide.algebra.expression import Comparison, Expression, Ref
+from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.origin import default_key
 from ebbtide.algebra.relation import Alias, Filter, Map, Named, Relation
@@ -53,6 +56,13 @@ def facts_of(left: BoundSource, node: nodes.AsOf, context: Context) -> Facts:
     """The facts of a source, whose time is the one that is named."""
     env = Environment(context, left.scope, "FOR SYSTEM_TIME AS OF")
     with context.at(node.args["at"]):
+        if not isinstance(node.args["at"], exp.Column):
+            raise BindError(
+                "not-a-time",
+                "FOR SYSTEM_TIME AS OF names a time of the rows on its left, and this is no column",
+                detail="each row meets what the table holds at a time of its own",
+                hint=f"write {_times(left)}",
+            )
         time = column(node.args["at"], env, scalar)
         if not isinstance(time, Ref) or not isinstance(time.type, TimestampType):
             raise BindError(
@@ -71,6 +81,13 @@ def facts_of(left: BoundSource, node: nodes.AsOf, context: Context) -> Facts:
             span=context.span(node),
         )
     return Facts(left, None, time.column)
+
+
+def _times(left: BoundSource) -> str:
+    """The times of a source that may be named, in the words of SQL."""
+    found = [c for c in left.relation.schema if isinstance(c.type, TimestampType)]
+    names = (".".join(map(identifier, filter(None, (c.table, c.name)))) for c in found)
+    return " or ".join(f"FOR SYSTEM_TIME AS OF {name}" for name in names) or _JOIN
 
 
 def joined_as_of(

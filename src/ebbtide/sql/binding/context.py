@@ -2,8 +2,8 @@
 
 A context is a value, but for what grows while a statement is bound: the names that have been made
 up (no two are alike, nor like one that is written), the places at which sources with or without a
-window stand, from which the fact/snapshot rule is checked, the places of all operators, and which
-nodes have been read.
+window stand, from which the fact/snapshot rule is checked, the places of all operators, which nodes
+have been read, and how much the names of views and of queries in WITH have brought.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sqlglot import exp
 from ebbtide.algebra.kind import Kind
 from ebbtide.algebra.relation import Relation
 from ebbtide.errors import EbbtideError, Span
+from ebbtide.sql.binding.inlining import Inlined
 from ebbtide.sql.binding.scope import Scope
 from ebbtide.sql.catalog import Catalog
 from ebbtide.sql.operator_spans import Written
@@ -85,6 +86,7 @@ class Context:
     places: list[Place] = field(default_factory=list)
     written: Written = field(default_factory=Written)
     read: set[int] = field(default_factory=set)
+    inlined: Inlined = field(default_factory=Inlined)
     with_now: bool = False
     """Whether the block, or one around it, speaks of NOW()."""
 
@@ -133,7 +135,10 @@ class Context:
         return self.names.fresh(wanted) if clash else wanted
 
 
-def context_for(source: str, catalog: Catalog, root: exp.Expr) -> Context:
-    """The context of a statement's query."""
+def context_for(
+    source: str, catalog: Catalog, root: exp.Expr, operators: int | None = None
+) -> Context:
+    """The context of a statement's query, in which names may bring so many ``operators``."""
     written = {node.name.casefold() for node in root.find_all(exp.Identifier)}
-    return Context(source, catalog, Names(written | {n.casefold() for n in catalog.names()}))
+    names = Names(written | {n.casefold() for n in catalog.names()})
+    return Context(source, catalog, names, inlined=Inlined(operators))

@@ -20,7 +20,7 @@ from ebbtide.algebra.expression import Expression, Ref, depends_on_now
 from ebbtide.algebra.failing import can_fail
 from ebbtide.algebra.group_instants import AT_NOW, PHASED, over_expressions
 from ebbtide.algebra.origin import tie_break
-from ebbtide.algebra.phases import comparisons
+from ebbtide.algebra.phases import comparisons, one_by_one
 from ebbtide.algebra.relation import Aggregate, Alias, Map, Named, NamedCall, Relation
 from ebbtide.core.schema import Column
 from ebbtide.core.tree import find, fold
@@ -85,6 +85,8 @@ class Grouping:
         What can fail stays with the groups, so that it is an error of theirs; a time that NOW() is
         compared with is brought back to them where it fails (``algebra.group_instants``).
         """
+        keys = [replace(key, expression=one_by_one(key.expression)) for key in keys]
+        calls = [NamedCall(c.name, over_expressions(c.call, one_by_one)) for c in calls]
         parts = [part for part in _parts_of(keys, calls) if depends_on_now(part)]
         moving = [column for part in parts for column in _moving(part)]
         columns: list[Named] = []

@@ -7,18 +7,29 @@ anything to STRING, but no STRING to anything.
 
 from __future__ import annotations
 
-from ebbtide.algebra.coercion import can_cast, cast
+from ebbtide.algebra.coercion import cast
 from ebbtide.algebra.emission import Emit
 from ebbtide.algebra.expression import Expression, Literal, Ref
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.printing import sql
 from ebbtide.algebra.relation import Alias, Map, Named, Relation, Stream, View
+from ebbtide.algebra.type_rules import can_coerce
 from ebbtide.core.codec.encoding import AS_EMITTED
 from ebbtide.core.declaration import Declaration, Late
 from ebbtide.core.expiry import BY_INTERVAL
 from ebbtide.core.schema import Column
 from ebbtide.core.tree import find
-from ebbtide.core.types import NullType, StringType, Type
+from ebbtide.core.types import (
+    ArrayType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    StringType,
+    StructType,
+    TimestampType,
+    Type,
+)
 from ebbtide.errors import BindError
 from ebbtide.plan_text.output_sql import output_sql
 from ebbtide.sql import refusals
@@ -185,6 +196,7 @@ def _chosen(target: Declaration, statement: InsertInto) -> list[Column]:
             raise BindError(
                 "missing-column",
                 f'"{column.name}" of "{target.name}" cannot be NULL, and is not fed',
+                hint=f"feed {column.name}, too",
                 span=statement.target.span,
             )
     for place, column in enumerate(chosen):
@@ -239,6 +251,17 @@ def _stored(
 
 
 def _storable(source: Type, target: Type) -> bool:
-    if source == target or isinstance(source, NullType):
-        return True
-    return not isinstance(source, StringType) and can_cast(source, target)
+    """Whether values are stored as another type without a CAST: none of them is bent by it."""
+    match source, target:
+        case ArrayType(), ArrayType():
+            return _storable(source.element, target.element)
+        case StructType(), StructType():
+            return len(source.fields) == len(target.fields) and all(
+                _storable(a, b) for (_, a), (_, b) in zip(source.fields, target.fields, strict=True)
+            )
+        case StringType(), _:
+            return source == target
+        case (DoubleType() | DecimalType(), IntegerType()) | (TimestampType(), DateType()):
+            return False
+        case _:
+            return can_coerce(source, target)

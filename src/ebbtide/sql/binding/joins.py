@@ -29,6 +29,7 @@ from ebbtide.algebra.origin import tie_break
 from ebbtide.algebra.relation import Filter, Relation, Values
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find
+from ebbtide.core.types import TimestampType
 from ebbtide.errors import BindError, TemporalError
 from ebbtide.sql import nodes, refusals
 from ebbtide.sql.binding.as_of import facts_of, joined_as_of
@@ -174,7 +175,7 @@ class _Joiner:
             raise TemporalError(
                 "facts-need-window",
                 f'"{name or "the query"}" has no window, so it has nothing at an instant',
-                hint=f"write {self.context.span(source.this).text} [UNBOUNDED]",
+                hint=f"write {self.context.span(source.this).text} [RANGE 1 HOUR]",
                 span=self.context.span(source.this),
             )
         with self.context.at(source):
@@ -280,8 +281,14 @@ def _nearness(left: Relation, right: Relation, predicate: Expression) -> SortKey
         "missing-match",
         "ASOF JOIN has no condition that says which row on the right is near",
         detail="it compares both sides with <, <=, > or >=",
-        hint="add MATCH_CONDITION (l.at >= r.at) before ON",
+        hint=f"add MATCH_CONDITION ({_a_time(left)} >= {_a_time(right)}) before ON",
     )
+
+
+def _a_time(side: Relation) -> str:
+    """A time of a side of a join, or what stands for one."""
+    times = (str(c) for c in side.schema if isinstance(c.type, TimestampType))
+    return next(times, "a time")
 
 
 def _partnered(

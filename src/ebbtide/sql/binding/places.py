@@ -21,7 +21,7 @@ from ebbtide.sql.binding.context import Context, Place
 
 __all__ = ["check", "check_snapshot", "kind_of", "note"]
 
-_UNBOUNDED, _BOUNDED = "[UNBOUNDED", "[RANGE 1 HOUR"
+_WINDOW = "[RANGE 1 HOUR"
 
 
 def note(relation: Relation, name: str, node: exp.Expr, context: Context) -> None:
@@ -51,7 +51,7 @@ def check(places: Iterable[Place]) -> None:
             "mixed-block",
             f'"{bare[0].name}" has no window, but "{moving[0].name}" changes with time',
             detail="a query is on streams alone, or on windows and tables that change",
-            hint=_as_of(bare, moving) or _hint(bare, _BOUNDED),
+            hint=_as_of(bare, moving) or _hint(bare),
             span=bare[0].span,
         )
 
@@ -69,9 +69,9 @@ def check_snapshot(places: Iterable[Place], operator: str, span: Span) -> None:
         )
 
 
-def _hint(bare: list[Place], window: str = _UNBOUNDED) -> str:
+def _hint(bare: list[Place]) -> str:
     if len(bare) == 1 and bare[0].windowed is not None:
-        return f"write {bare[0].windowed.replace(_UNBOUNDED, window)}"
+        return f"write {bare[0].windowed}"
     names = ", ".join(dict.fromkeys(place.name for place in bare))
     return f"give each of {names} a window, such as [RANGE 1 HOUR] or [UNBOUNDED]"
 
@@ -81,7 +81,7 @@ def _as_of(bare: list[Place], moving: list[Place]) -> str | None:
     if len(bare) > 1 or len(moving) > 1 or bare[0].time is None or moving[0].alias is None:
         return None
     joined = f"{moving[0].span.text} FOR SYSTEM_TIME AS OF {bare[0].time}{moving[0].alias}"
-    return f"join {joined}, or {_hint(bare, _BOUNDED)}"
+    return f"join {joined}, or {_hint(bare)}"
 
 
 def _first_time(relation: Relation, name: str, node: exp.Expr) -> str | None:
@@ -107,6 +107,6 @@ def _joined(node: exp.Expr) -> str | None:
 
 def _windowed(relation: Relation, text: str) -> str | None:
     if default_time(relation) is not None:
-        return f"{text} [UNBOUNDED]"
+        return f"{text} {_WINDOW}]"
     times = [c.name for c in relation.schema if isinstance(c.type, TimestampType)]
-    return f"{text} [UNBOUNDED ON {identifier(times[0])}]" if times else None
+    return f"{text} {_WINDOW} ON {identifier(times[0])}]" if times else None

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ebbtide.algebra.expression import Expression, Ref
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.relation import Alias, Map, Named, Relation
+from ebbtide.algebra.relation import Alias, Map, Named, Relation, View
 from ebbtide.algebra.window import Dstream, Istream, Rstream
 from ebbtide.errors import BindError, InternalError, TemporalError
 from ebbtide.sql import nodes, refusals
@@ -127,6 +127,7 @@ def _named(node: exp.Table, context: Context) -> tuple[Relation, str]:
     name: str = node.this.name
     query = context.queries.get(name.casefold())
     if query is not None:
+        context.inlined.add(name, query.plan)
         context.places.extend(query.places)
         return query.plan, name
     entry = context.catalog.find(name)
@@ -149,8 +150,11 @@ def _named(node: exp.Table, context: Context) -> tuple[Relation, str]:
             hint=meant(close),
             span=context.span(node.this),
         )
-    note(entry.relation, name, node.this, context)
-    return entry.relation, name
+    relation = entry.relation
+    if isinstance(relation, View):
+        context.inlined.add(name, relation)
+    note(relation, name, node.this, context)
+    return relation, name
 
 
 # --- windows -----------------------------------------------------------------------------------

@@ -9,7 +9,9 @@
 | `IN` and `EXISTS` under OR, NOT, CASE | counts, as values |
 
 Law: a subquery without rows is NULL as a value, but its COUNT is 0.  `x IN (q)` is unknown if no
-row of `q` equals `x`, but one could: `x` or a row is NULL.
+row of `q` equals `x`, but one could: `x` or a row is NULL.  IN and EXISTS are ORs over the rows
+of `q`: they are errors where what joins `q` to the row around it fails on a row of `q` and is TRUE
+of none.
 """
 
 from __future__ import annotations
@@ -30,11 +32,18 @@ from ebbtide.algebra.expression import (
     Expression,
     IsNull,
     Literal,
+    Not,
     Or,
     Ref,
+    Succeeds,
+    Tried,
     conjunction,
+    depends_on_now,
 )
+from ebbtide.algebra.failing import can_fail
 from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.printing import sql
+from ebbtide.algebra.quarantine import subquery_value
 from ebbtide.algebra.relation import (
     SCALAR,
     Aggregate,
@@ -142,7 +151,9 @@ class Dependent:
             return known.get(node, node) if isinstance(node, Ref) else node
 
         terms = tuple(rewrite(term, step) for term in self.terms)
-        joined = Join(different, self.rows, conjunction(terms))
+        joined: Relation = Product(different, self.rows)
+        if terms:
+            joined = Join(different, self.rows, conjunction(terms))
         calls = tuple(
             ordered_call(replace(named, call=_on(named.call, step)), joined) for named in self.calls
         )
@@ -151,7 +162,7 @@ class Dependent:
         columns = tuple(Named(column.name, Ref(column)) for column in grouped.schema)
         found = Alias(Map(grouped, columns), self.alias)
         same = (
-            Comparison("<=>", value, found.ref(name))
+            Comparison("<=>" if nullable(value) else "=", value, found.ref(name))
             for value, name in zip(read, names, strict=True)
         )
         return OuterJoin(left, found, conjunction(tuple(same)), Outer.LEFT)
@@ -196,8 +207,7 @@ class Attachments:
                 case nodes.Quantified():
                     raise refusals.QUANTIFIED_VALUE(env.context.span(node))
                 case exp.Exists():
-                    inner = self.bind(node.this, env, value=False)
-                    self.known[id(node)] = _positive(self._count(inner, [], env, node))
+                    self.known[id(node)] = self._exists(node, env)
                 case _:
                     self.known[id(node)] = self._scalar(node, env)
         return self.known[id(node)]
@@ -209,16 +219,23 @@ class Attachments:
                 "column-count",
                 f"a subquery used as a value has one column, not {len(inner.items)}",
             )
-        item, rows = inner.items[0], inner.relation(())
+        item, rows, terms = inner.items[0], inner.relation(()), tuple(inner.outer_terms)
         if inner.calls:
-            return self._join(inner, inner.calls, [], env, node)(item)
-        if not inner.outer_terms and isinstance(rows, Values):
+            return self._join(rows, inner.calls, terms, env, node)(item)
+        if not terms and isinstance(rows, Values):
             return item
-        if not inner.outer_terms and _one_row(rows):
+        if not terms and _one_row(rows):
             self.items.append(Attachment(rows, None, node))
             return item
         single = NamedCall(f"SINGLE({column_text(item)})", AggregateCall("SINGLE", (item,)))
-        return self._join(inner, [single], [], env, node)(Ref(single.column))
+        return self._join(rows, [single], terms, env, node)(Ref(single.column))
+
+    def _exists(self, node: exp.Exists, env: Environment) -> Expression:
+        inner = self.bind(node.this, env, value=False)
+        rows, terms = inner.relation(()), tuple(inner.outer_terms)
+        some = self._some(rows, _tried(terms, env), env, node)
+        fails = self._some_fails(rows, (), terms, env, node)
+        return some if fails is None else Case(((some, TRUE), (fails, FALSE)), FALSE)
 
     def _in(self, node: exp.In, env: Environment) -> Expression:
         # The subquery is joined below what computes window functions.
@@ -226,50 +243,89 @@ class Attachments:
         inner = self.bind(node.args["query"], env, value=False)
         outer = operands(node, inner, here)
         pairs = list(zip(outer, inner.items, strict=True))
-        matches = self._count(inner, pairs, env, node)
-        terms = [compare("=", x, y) for x, y in pairs]
-        if not any(map(nullable, terms)):
-            return _positive(matches)
-        if len(pairs) > 1:
-            raise refusals.IN_OF_SEVERAL_COLUMNS()
-        (x, y), zero = pairs[0], Literal(0, BIGINT)
-        rows = NamedCall("COUNT(*)", AggregateCall("COUNT"))
-        known = NamedCall(f"COUNT({column_text(y)})", AggregateCall("COUNT", (y,)))
-        shown = self._join(inner, [rows, known], [], env, node)
-        all_rows, all_known = shown(Ref(rows.column)), shown(Ref(known.column))
-        unknown = Or(
-            And(IsNull(x), Comparison(">", all_rows, zero)), Comparison("<", all_known, all_rows)
-        )
-        branches = ((_positive(matches), TRUE), (unknown, Literal(None, BOOLEAN)))
-        return Case(branches, Literal(False, BOOLEAN))
+        compared = tuple(compare("=", x, y) for x, y in pairs)
+        rows, joining = inner.relation(()), tuple(inner.outer_terms)
+        terms = _tried((*compared, *joining), env)
+        branches = [(self._some(rows, terms, env, node), TRUE)]
+        fails = self._some_fails(rows, compared, joining, env, node)
+        if fails is not None:
+            branches.append((fails, FALSE))
+        if any(map(nullable, compared)):
+            if len(pairs) > 1:
+                raise refusals.IN_OF_SEVERAL_COLUMNS()
+            unknown = self._unknown(*pairs[0], rows, _tried(joining, env), env, node)
+            branches.append((unknown, Literal(None, BOOLEAN)))
+        return branches[0][0] if len(branches) == 1 else Case(tuple(branches), FALSE)
 
-    # --- joining --------------------------------------------------------------------------------
-
-    def _count(
+    def _unknown(
         self,
-        inner: Inner,
-        pairs: list[tuple[Expression, Expression]],
+        x: Expression,
+        y: Expression,
+        rows: Relation,
+        terms: tuple[Expression, ...],
         env: Environment,
         node: exp.Expr,
     ) -> Expression:
-        """How many rows a subquery has, whose items equal the given ones."""
-        rows = NamedCall("COUNT(*)", AggregateCall("COUNT"))
-        return self._join(inner, [rows], pairs, env, node)(Ref(rows.column))
+        """Whether a comparison of a value with those of a subquery is NULL."""
+        given = Tried(y) if _is_asked(y) else y
+        every = NamedCall("COUNT(*)", AggregateCall("COUNT"))
+        known = NamedCall(f"COUNT({column_text(y)})", AggregateCall("COUNT", (given,)))
+        shown = self._join(rows, [every, known], terms, env, node)
+        all_rows, all_known = shown(Ref(every.column)), shown(Ref(known.column))
+        missing = And(IsNull(x), _positive(all_rows))
+        return Or(missing, Comparison("<", all_known, all_rows))
+
+    # --- pairs ----------------------------------------------------------------------------------
+
+    def _some(
+        self, rows: Relation, terms: tuple[Expression, ...], env: Environment, node: exp.Expr
+    ) -> Expression:
+        """Whether a row of a subquery fulfils the terms that join it."""
+        every = NamedCall("COUNT(*)", AggregateCall("COUNT"))
+        return _positive(self._join(rows, [every], terms, env, node)(Ref(every.column)))
+
+    def _some_fails(
+        self,
+        rows: Relation,
+        compared: tuple[Expression, ...],
+        joining: tuple[Expression, ...],
+        env: Environment,
+        node: exp.Expr,
+    ) -> Expression | None:
+        """An error where terms fail on a row of a subquery, else FALSE; nothing if none can.
+
+        A term that joins the subquery decides where it is NULL, a comparison of IN does not.
+        """
+        terms = (*compared, *joining)
+        asked = tuple(filter(_is_asked, terms))
+        if not asked:
+            return None
+        unsure = tuple(term for term in compared if nullable(term) and term not in asked)
+        others = tuple(term for term in terms if term not in asked and term not in unsure)
+        sides = _sides(asked[0], env) if len(asked) == 1 and not unsure else None
+        decided = (term if term in compared else _decided(term) for term in asked)
+        outside, inside = sides or (TRUE, conjunction((*unsure, *decided)))
+        failing = AggregateCall("COUNT", filter=Not(Succeeds("", (inside,))))
+        calls = [NamedCall("rows that fail", failing), NamedCall("rows", AggregateCall("COUNT"))]
+        shown = self._join(rows, calls, others, env, node)
+        some, every = (_positive(shown(Ref(named.column))) for named in calls)
+        if _is_asked(outside):
+            some = Or(some, And(every, Not(Succeeds("", (outside,)))))
+        return Not(subquery_value(sql(conjunction(asked)), some))
+
+    # --- joining --------------------------------------------------------------------------------
 
     def _join(
         self,
-        inner: Inner,
+        rows: Relation,
         calls: list[NamedCall],
-        pairs: list[tuple[Expression, Expression]],
+        every: tuple[Expression, ...],
         env: Environment,
         node: exp.Expr,
     ) -> Callable[[Expression], Expression]:
-        """Joins aggregates of a subquery, by the equalities that it has with the outside."""
-        rows = inner.relation(())
+        """Joins aggregates of a subquery, by the terms that it has with the outside."""
         keys: list[Named] = []
         terms: list[tuple[Expression, str]] = []
-        compared = [compare("=", x, y) for x, y in pairs]
-        every = (*compared, *inner.outer_terms)
         reads = any(_read_outside(named.call, env) for named in calls)
         if reads or any(_sides(term, env) is None for term in every):
             return self._depend(rows, every, calls, env, node)
@@ -354,9 +410,32 @@ def _closed(rows: Relation, alias: str) -> tuple[Alias, Callable[[Expression], E
     return known, step
 
 
-TRUE = Literal(True, BOOLEAN)
+TRUE, FALSE = Literal(True, BOOLEAN), Literal(False, BOOLEAN)
 _ONE_ROW = Map(Values(Schema(()), ((),)), (Named("one", Literal(1, INT)),))
 """What stands for a missing FROM where something is joined to it: SELECT 1 AS one."""
+
+
+def _is_asked(expression: Expression) -> bool:
+    """Whether it is asked of each pair whether an expression fails on it."""
+    return can_fail(expression) and not depends_on_now(expression)
+
+
+def _decided(term: Expression) -> Expression:
+    """The term, and FALSE where it is NULL."""
+    return call("COALESCE", (term, FALSE)) if nullable(term) else term
+
+
+def _tried(terms: tuple[Expression, ...], env: Environment) -> tuple[Expression, ...]:
+    """Terms that are NULL where they fail; an equality that joins stays one."""
+
+    def tried(part: Expression) -> Expression:
+        return Tried(part) if _is_asked(part) else part
+
+    found = []
+    for term in terms:
+        sides = _sides(term, env)
+        found.append(tried(term) if sides is None else Comparison("=", *map(tried, sides)))
+    return tuple(found)
 
 
 def _positive(count: Expression) -> Expression:
