@@ -101,10 +101,13 @@ class Shard:
         self.place = place
         self.number = number
         self.store = place.store()
+        self.seconds: dict[str, float] = {}
 
-    def sync(self) -> None:
-        """Makes durable what was written; called before any of it is described to others."""
+    def finish(self) -> None:
+        """Makes durable what was written, before any of it is described to others, and says how
+        long operators took."""
         self.store.sync_names()
+        Timings(self.place.root, self.place.version).tell(self.number, self.seconds)
 
     def step(self, job: Job, inputs: tuple[Any, ...]) -> tuple[Any, str]:
         """What an operator emits in a step, and the description of what it leaves behind."""
@@ -152,7 +155,7 @@ class ScratchShard(Shard):
         opened = self.opened(job, tuple(table.schema for table in inputs), self.scratch)
         return opened.step(inputs, opened.times), ""
 
-    def sync(self) -> None:
+    def finish(self) -> None:
         """Nothing is written."""
 
 
@@ -201,8 +204,7 @@ class OpenOperator:
 
     def described(self) -> str:
         """The description of what it leaves behind."""
-        place = self.shard.place
-        Timings(place.root, place.version).tell(self.job.name, self.shard.number, self.seconds)
+        self.shard.seconds[self.job.name] = self.seconds
         segments = [segment for area in self.areas for segment in area.segments]
         return json.dumps(
             {

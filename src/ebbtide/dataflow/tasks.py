@@ -102,7 +102,7 @@ class RunningTask:
         for emission in self.task.emissions:
             said += self._emit(emission)
         said += self._leave_unused()
-        self.shard.sync()
+        self.shard.finish()
         sent = {send.tag: _piped(send.pipe, self.made[send.operator]) for send in self.task.sends}
         return sent, said
 

@@ -1,8 +1,9 @@
 """How long kernels took, as reported by the tasks that ran them.
 
 Law: a duration never travels through an exchange, for it differs from one try of a task to the
-next; a task leaves it in a file of its operator and shard, where the next step's overwrites it.
-Durations that are missing, damaged or from another step count as none.
+next; a task leaves those of its operators in one file, named by its first operator and its shard,
+where the next step's overwrites it.  Durations that are missing, damaged or from another step count
+as none.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ class Timings:
     root: str
     version: int
 
-    def tell(self, operator: str, shard: int, seconds: float) -> None:
-        """Leaves how long an operator took in a shard."""
-        told = {"version": self.version, "operator": operator, "seconds": seconds}
-        path = f"{self.root}/timings/{file_name(operator)}-{shard}.json"
+    def tell(self, shard: int, seconds: Mapping[str, float]) -> None:
+        """Leaves how long the operators of a task took in a shard."""
+        if not seconds:
+            return
+        told = {"version": self.version, "seconds": seconds}
+        path = f"{self.root}/timings/{file_name(next(iter(seconds)))}-{shard}.json"
         with suppress(StateError):  # nothing depends on it
             replace(path, sealed(told), sync=False)
 
@@ -37,9 +40,11 @@ class Timings:
         directory = f"{self.root}/timings"
         found: dict[str, list[float]] = defaultdict(list)
         for name in regular_files(directory):
-            # Another task may have replaced it, and a damaged one tells nothing.
-            with suppress(OSError, ValueError, StateError):
+            # Another task may have replaced it; a damaged one, or one of an earlier format, tells
+            # nothing.
+            with suppress(OSError, ValueError, AttributeError, StateError):
                 told = unsealed(content_of(f"{directory}/{name}"))
                 if told["version"] == self.version:
-                    found[told["operator"]].append(told["seconds"])
-        return {operator: tuple(seconds) for operator, seconds in found.items()}
+                    for operator, seconds in told["seconds"].items():
+                        found[operator].append(seconds)
+        return {operator: tuple(each) for operator, each in found.items()}
