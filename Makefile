@@ -9,7 +9,7 @@ bin    := $(venv)/bin
 ready  := $(venv)/.ready
 flink  := build/peers/flink/bin/python
 pip    := $(bin)/python -m pip -qq --disable-pip-version-check --no-input
-pytest := $(bin)/python -m pytest --quiet
+pytest := TMPDIR=$$(scripts/scratch) $(bin)/python -m pytest --quiet
 # Two workers: the suite is sized for two cores. Tests of one group, such as those that share a
 # Spark session, stay in one worker.
 spread := --numprocesses=2 --dist=loadgroup
