@@ -37,6 +37,7 @@ from ebbtide.algebra.window import (
     Hop,
     Range,
     Rows,
+    Session,
     Tumble,
     Window,
 )
@@ -177,6 +178,14 @@ def test_a_window_stands_on_a_time_that_is_carried_along_if_that_progresses() ->
     named = Map(pairs, (Named("at", pairs.ref("l.at")),))
     with pytest.raises(UnsupportedError, match="computed-time"):
         lowered(Window(named, Range(3), "at"))
+
+
+@pytest.mark.parametrize("partition", [(), ("auction",)])
+def test_windows_stand_on_the_ends_of_sessions(partition: tuple[str, ...]) -> None:
+    for source in PROMISED[:3]:
+        for seed in range(4):
+            plan = Window(Session(source, "at", 2, partition), Range(3), "window_end")
+            judge(plan, seed, steps=5, shards=2, collects=seed % 2 == 0)
 
 
 @pytest.mark.parametrize("on", ["at", "window_end"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ebbtide import Engine
-from ebbtide.errors import BindError, TemporalError
+from ebbtide.errors import BindError, EbbtideError, TemporalError
 
 SCRIPT = """
 CREATE STREAM a (k BIGINT, v BIGINT, at TIMESTAMP, PROGRESS FOR at AS at - INTERVAL 5 SECONDS);
@@ -111,3 +111,24 @@ def test_columns_in_another_order(engine: Engine, columns: str, column: str) -> 
     with pytest.raises(BindError, match=f'type-mismatch.*"{column}"') as refused:
         engine.execute(f"INSERT INTO d SELECT {columns} FROM a")
     assert refused.value.hint is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        (
+            "SELECT * FROM SESSION(a PARTITION BY k, at, 3 SECONDS) [RANGE 9 SECONDS ON {}]",
+            "computed-time",
+        ),
+        (
+            """SELECT k, COUNT(*) AS n FROM SESSION(a PARTITION BY k, at, 3 SECONDS)
+            [RANGE 9 SECONDS ON {}] GROUP BY k""",
+            "unbounded-state",
+        ),
+    ],
+)
+def test_a_window_on_the_times_of_rows_in_sessions(engine: Engine, query: str, code: str) -> None:
+    with pytest.raises(EbbtideError, match=code) as refused:
+        engine.query(query.format("at"))
+    assert refused.value.hint == "put the window on a time that progresses: ON window_end"
+    engine.query(query.format("window_end")).start()

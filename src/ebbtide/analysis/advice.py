@@ -187,7 +187,13 @@ def to_forget(node: Node, store: Store) -> str:
     if waits_for_ever(store):
         return _promise(relation)
     if any(child.edge.is_snapshot for child in node.inputs):
-        return "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
+        moved = (
+            to_progress(below.relation, below.inputs[0].edge)
+            for below in node.walk()
+            if isinstance(below.relation, Window)
+        )
+        otherwise = "use a window of time, such as [RANGE 1 HOUR], in place of [UNBOUNDED]"
+        return next(filter(None, moved), otherwise)
     if isinstance(relation, Stateless):
         return _WINDOW
     if isinstance(relation, Joining):
@@ -212,6 +218,19 @@ def to_forget(node: Node, store: Store) -> str:
             return _WINDOW
         case _:
             assert_never(relation)
+
+
+def to_progress(window: Window, below: Edge) -> str | None:
+    """Which time to put a window on whose own does not progress, if another one does."""
+    progressing = {
+        below.schema[place].name
+        for place, variable in below.columns.items()
+        if propagated(variable, below.facts, below.bounds) != NEVER
+    }
+    if not progressing or window.on in progressing:
+        return None
+    times = ", ".join(f"ON {name}" for name in sorted(progressing))
+    return f"put the window on a time that progresses: {times}"
 
 
 def _is_framed_by_time(node: Over) -> bool:

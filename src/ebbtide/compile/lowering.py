@@ -21,6 +21,7 @@ from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import Aggregate, Relation, Values
 from ebbtide.algebra.traits import KeepsKind
 from ebbtide.algebra.window import Window
+from ebbtide.analysis.advice import to_progress
 from ebbtide.analysis.analysis import Node
 from ebbtide.analysis.expiry import carries_ends, expired_inputs, passes_ends, sends_messages
 from ebbtide.analysis.formula.progress import bounds_of
@@ -299,7 +300,7 @@ class _Lowering:
                     "computed-time",
                     f'a window on the computed time "{window.on}", which does not progress, '
                     "cannot be run yet",
-                    hint="leave out the window, and ask for facts",
+                    hint=to_progress(window, below) or "leave out the window, and ask for facts",
                 )
             names = [declaration.name for declaration in self.draft.declarations]
             places = ((names.index(bound.stream), bound.attribute) for bound in heard)
