@@ -200,7 +200,8 @@ class TableDeclaration:
     ``time``, ``op`` and ``sequence`` name columns of what arrives: when a version begins, what
     is done, and the order of operations at one instant.  No version lives past ``lifetime_us``, nor
     past the time in its column ``until``; NULL there is no bound.  Rows that are ``enveloped`` come
-    as Debezium's envelopes, from which operation and time are taken.
+    as Debezium's envelopes, from which operation and time are taken.  A table ``only_upserts`` if
+    nothing can name another operation: neither a column nor who feeds it.
     """
 
     name: str
@@ -218,6 +219,7 @@ class TableDeclaration:
     until: str | None = field(default=None, metadata=LATER)
     encoding: Encoding | None = field(default=None, metadata=LATER)
     bag: bool = field(default=False, metadata=LATER)
+    only_upserts: bool = field(default=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(self.name, self.schema, self.key, self.promises)

@@ -17,6 +17,7 @@ from ebbtide.analysis.formula.progress import NEVER, Bound
 from ebbtide.analysis.formula.streambound import Bounded, StreamBound, propagated
 from ebbtide.analysis.formula.terms import Var
 from ebbtide.analysis.temporal.edge import FROM, TO, Edge, allowing_nulls
+from ebbtide.core.admission import Op, allowed_ops
 from ebbtide.core.declaration import Declaration, Late, TableDeclaration
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import find
@@ -107,12 +108,13 @@ def retentions(plan: Relation) -> Mapping[Bound, Duration]:
 def corrections(plan: Relation) -> Mapping[Bound, Duration]:
     """How far behind its progress a table may still be corrected by operations that are on time.
 
-    A delete or replace at ``t`` alters a version that began up to RETAIN before ``t``.
+    A delete or replace at ``t`` alters a version that began up to RETAIN before ``t``; who feeds a
+    table by hand names the operation, also if no column does.
     """
     return {
         bound: lag
         for node in find(plan, ChangingTable)
-        if node.declaration.op is not None
+        if allowed_ops(node.declaration) & {Op.DELETE, Op.REPLACE}
         for bound, lag in retentions(node).items()
     }
 

@@ -148,6 +148,8 @@ def allowed_ops(declaration: Declaration) -> frozenset[Op]:
     if isinstance(declaration, TableDeclaration) and declaration.bag:
         final = declaration.encoding is Encoding.TEMPORAL
         return frozenset({Op.UPSERT}) if final else frozenset({Op.UPSERT, Op.END})
+    if isinstance(declaration, TableDeclaration) and declaration.only_upserts:
+        return frozenset({Op.UPSERT})
     if _changes_versions(declaration):
         return frozenset({Op.UPSERT, Op.END, Op.DELETE, Op.REPLACE})
     if isinstance(declaration, TableDeclaration) or declaration.append_only:

@@ -159,6 +159,7 @@ def create_table(statement: CreateTable, catalog: Catalog) -> Catalog:
         until,
         None if statement.encoding is None else known_encoding(statement.encoding),
         bag,
+        time is not None and op is None and statement.files is not None,
     )
     return _added(TableEntry(declaration, _files(statement.files)), statement, catalog)
 
