@@ -21,7 +21,7 @@ from ebbtide.core.admission import UnusedRow
 from ebbtide.core.declaration import Declaration
 from ebbtide.core.file_name import file_name
 from ebbtide.core.row_text import row_text
-from ebbtide.engine.location import StoredQuery, claimed
+from ebbtide.engine.location import StoredProgram, claimed
 from ebbtide.errors import QueryError, StateError, UnsupportedError
 from ebbtide.spark import checkpoint_copy
 from ebbtide.sql.catalog import ViewEntry
@@ -32,6 +32,7 @@ from ebbtide.store.clock import system_clock
 from ebbtide.store.feed_log import FedRow, FeedLog
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest, Manifests
+from ebbtide.store.readers import View
 from ebbtide.store.record import Came, StepRecord, WrittenFile
 from ebbtide.store.retraction import retraction, unused_retraction
 
@@ -59,7 +60,7 @@ def rollback(
     with claimed(location, name) as stored:
         program, root = stored.name, stored.root
         versions = _versions(root, program, to)
-        going = _Going(location, root, program, list(stored.queries), *versions)
+        going = _Going(location, root, stored, *versions)
         return going.back(leave_unused, dry_run)
 
 
@@ -94,8 +95,7 @@ class _Going:
 
     location: str
     root: str
-    program: str
-    queries: list[StoredQuery]
+    program: StoredProgram
     latest: Manifest
     target: Manifest
 
@@ -111,18 +111,19 @@ class _Going:
                 "only what was fed by hand can be left unused",
                 hint="roll back without it, and take the row out of its file before the start",
             )
-        taken = {query.name: retraction(query.view, self.target.version) for query in self.queries}
+        taken = self._taken()
         fed = list(self._fed()) if leave_unused else []
-        counts = {view: table.num_rows for view, table in taken.items()}
+        name, views = self.program.name, [query.name for query in self.program.queries]
+        counts = {view: taken[view].num_rows for view in views}
         result = Rollback(
-            self.program, self.latest.version, self.target.version, self.step, counts, len(fed)
+            name, self.latest.version, self.target.version, self.step, counts, len(fed)
         )
         if dry_run:
             return result
-        for query in self.queries:
-            retire_live(self.root, query.name)
+        for view in views:
+            retire_live(self.root, view)
         if streams:
-            checkpoint_copy.go_back(self.root, self.program, self.step, self.target.version)
+            checkpoint_copy.go_back(self.root, name, self.step, self.target.version)
         manifest = Manifest(
             version=self.step,
             shards=self.target.shards,
@@ -138,6 +139,12 @@ class _Going:
         Manifests(DirectoryStore(f"{self.root}/state")).commit(manifest)
         Journal(self.root).record(manifest)
         return result
+
+    def _taken(self) -> dict[str, Any]:
+        """What takes back all that was emitted since: of views, of their errors, of lineage."""
+        outputs = self.program.lowered.physical.outputs
+        views = [View(self.root, o.name, o.schema, o.marked) for o in outputs]
+        return {view.name: retraction(view, self.target.version) for view in views}
 
     def _record(
         self, taken: Mapping[str, Any], fed: list[UnusedRow], leave_unused: bool
@@ -185,7 +192,7 @@ class _Going:
                     yield UnusedRow(source, REASON, said, entry.op)
 
     def _declaration(self, source: str) -> Declaration:
-        entry = self.queries[0].catalog.get(source)
+        entry = self.program.catalog.get(source)
         if isinstance(entry, ViewEntry):
             raise StateError(
                 "damaged-script",
