@@ -30,6 +30,7 @@ from ebbtide.store.answer_files import retire_live
 from ebbtide.store.archive import Archive
 from ebbtide.store.clock import system_clock
 from ebbtide.store.feed_log import FedRow, FeedLog
+from ebbtide.store.history import History
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest, Manifests
 from ebbtide.store.readers import View
@@ -69,12 +70,13 @@ def _versions(root: str, program: str, to: int) -> tuple[Manifest, Manifest]:
     latest = Journal(root).latest()
     manifests = Manifests(DirectoryStore(f"{root}/state"))
     there = [] if latest is None else [v for v in manifests.versions() if v < latest.version]
-    if latest is None or to not in there:
-        steps = ", ".join(map(str, there)) or "none"
+    steps = list(_reachable(root, there))
+    if latest is None or to not in steps:
+        lost = f'the state of "{program}" after step {to} is not there'
         raise QueryError(
             "no-version",
-            f'the state of "{program}" after step {to} is not there',
-            detail=f"it can go back to: {steps}",
+            f'"{program}" has been other queries at step {to}' if to in there else lost,
+            detail=f"it can go back to: {', '.join(map(str, steps)) or 'none'}",
             hint="start programs with keep_versions=20 to go back so many steps, or restore a "
             "savepoint",
         )
@@ -87,6 +89,14 @@ def _versions(root: str, program: str, to: int) -> tuple[Manifest, Manifest]:
             hint="restore the state directory, or start the query anew with another one",
         )
     return latest, target
+
+
+def _reachable(root: str, versions: list[int]) -> Iterator[int]:
+    """Those of some versions that are of the program as it is now: it has not evolved since."""
+    if versions:
+        since = max(versions[0], History.read(root).dropped)
+        evolved = [r.version for r in Journal(root).entries(since) if r.evolved]
+        yield from (version for version in versions if version >= max(evolved, default=since))
 
 
 @dataclass(frozen=True, slots=True)

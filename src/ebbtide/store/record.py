@@ -113,7 +113,8 @@ class StepRecord:
     in the archive.  ``positions`` are those of the hand-fed logs that the step has read up to, and
     ``places`` the last places of the rows of keyed sources.  ``clock`` is the latest reading of the
     clock, of this step and all before it; None where none was ever taken.  ``delays`` has how late
-    the changes of each view are, and ``replays`` what was replayed of each.
+    the changes of each view are, and ``replays`` what was replayed of each.  A step that
+    ``evolved`` the program has made it one of other queries or sources.
     """
 
     version: int
@@ -130,6 +131,7 @@ class StepRecord:
     clock: Instant | None = None
     delays: Mapping[str, Delay] = field(default_factory=dict)
     replays: Mapping[str, ReplayCounts] = field(default_factory=dict)
+    evolved: bool = False
 
     @property
     def now(self) -> Instant:
@@ -161,6 +163,9 @@ class StepRecord:
     def to_json(self) -> dict[str, Any]:
         """The record as JSON has it."""
         told: dict[str, Any] = _plain(self)
+        if not self.evolved:
+            # What came later and says nothing is left out: checksums are those of before.
+            del told["evolved"]
         return told
 
     @staticmethod
