@@ -219,6 +219,7 @@ class _Evolving:
             positions={n: p for n, p in record.positions.items() if n in names},
             places={n: p for n, p in record.places.items() if n in names},
             came={name: Came() for name in names},
+            clock=latest.record.later(self.engine.clock()),
             evolved=True,
         )
         manifest = latest.quiet_successor(

@@ -107,6 +107,7 @@ class Manifest:
             positions=record.positions,
             places=record.places,
             came={source: Came() for source in record.came},
+            clock=record.clock,
         )
         after = replace(self, version=self.version + 1, record=told, before=self.link)
         return replace(after, **changed)
