@@ -16,7 +16,7 @@ point.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
@@ -53,6 +53,7 @@ from ebbtide.store import intent
 from ebbtide.store.answer_files import retire_live
 from ebbtide.store.archive import Archive
 from ebbtide.store.frontiers import restored, stored
+from ebbtide.store.history import STEP
 from ebbtide.store.journal import Journal
 from ebbtide.store.manifest import Manifest, Manifests
 from ebbtide.store.program import FILE as PROGRAM
@@ -174,6 +175,15 @@ class _Evolving:
                     detail=f"it has {before.schema}, and would have {output.schema}",
                     hint="give the new view another name",
                 )
+            if before is None and _has_other_columns(
+                _view(self.program.root, self.new, output.name)
+            ):
+                raise UnsupportedError(
+                    "view-columns-differ",
+                    f'a view "{output.name}" with other columns has been removed from the program',
+                    detail="what it has said is in the history still",
+                    hint="give the new view another name",
+                )
 
     def _told(
         self, old: Lowered, plan: _Plan, latest: Manifest, sources: tuple[str, ...]
@@ -211,11 +221,12 @@ class _Evolving:
         record = latest.quiet_successor().record
         nows = dict(record.nows) if again is None else {**again.manifest.record.nows, **record.nows}
         views = [output.name for output in self.new.physical.outputs]
+        removed = {view: self._withdrawn(view, old, step) for view in told.removed}
         names = [declaration.name for declaration in self.new.declarations]
         record = replace(
             record,
-            nows={view: nows.get(view, NEG_INF) for view in views},
-            output={view: self._said(view, told, again, step) for view in views},
+            nows={view: nows.get(view, NEG_INF) for view in (*views, *removed)},
+            output={view: self._said(view, told, again, step) for view in views} | removed,
             positions={n: p for n, p in record.positions.items() if n in names},
             places={n: p for n, p in record.places.items() if n in names},
             came={name: Came() for name in names},
@@ -260,18 +271,24 @@ class _Evolving:
         self, view: str, told: Evolution, again: Replayed | None, step: int
     ) -> tuple[WrittenFile, ...]:
         """What a view says in the step: that it has another answer than before."""
-        (output,) = (o for o in self.new.physical.outputs if o.name == view)
-        mine = View(self.program.root, view, output.schema, output.marked)
+        mine = _view(self.program.root, self.new, view)
         tables = []
-        if view in told.changed:
-            tables.append(retraction(mine, None))
+        if view in (*told.changed, *told.added):
+            # Also what a view of this name has said that was removed since.
+            tables += _retractions(mine)
         if view in (*told.changed, *told.added) and again is not None:
-            made = View(again.root, view, output.schema, output.marked)
-            tables += [table for _, table in made.steps()]
-        changes = net(concat(tables, mine.layout))
+            tables += [table for _, table in _view(again.root, self.new, view).steps()]
+        return self._written(mine, net(concat(tables, mine.layout)), step)
+
+    def _withdrawn(self, view: str, old: Lowered, step: int) -> tuple[WrittenFile, ...]:
+        """What takes back all that a view has said that the program has no more."""
+        mine = _view(self.program.root, old, view)
+        return self._written(mine, concat(_retractions(mine), mine.layout), step)
+
+    def _written(self, view: View, changes: Any, step: int) -> tuple[WrittenFile, ...]:
         if not changes.num_rows:
             return ()
-        file = Archive(self.program.root).write(f"output/{view}", 0, step, changes)
+        file = Archive(self.program.root).write(f"output/{view.name}", 0, step, changes)
         return (WrittenFile(file, changes.num_rows),)
 
     def _identity(self, shards: int | None) -> Identity:
@@ -327,6 +344,36 @@ class _Plan:
             frozenset(fresh & begun),
             frozenset(fresh - begun),
         )
+
+
+def _view(root: str, lowered: Lowered, name: str) -> View:
+    """What is emitted under a name in a program's directory."""
+    (output,) = (output for output in lowered.physical.outputs if output.name == name)
+    return View(root, name, output.schema, output.marked)
+
+
+def _retractions(view: View) -> Iterator[Any]:
+    """What takes back all that a view has said, as far as that is known: nothing is, of steps
+    whose output was not kept."""
+    try:
+        yield retraction(view, None)
+    except QueryError as error:
+        if error.code != "no-archive":
+            raise
+
+
+def _has_other_columns(view: View) -> bool:
+    """Whether an older view of this name has said rows of other columns."""
+    try:
+        parts = view.parts()
+    except QueryError as error:
+        if error.code != "no-archive":
+            raise
+        return False
+    layout = [(field.name, field.type) for field in view.layout]
+    archive = Archive(view.root)
+    schemas = (archive.table(part.file).schema for part in parts)
+    return any([(f.name, f.type) for f in told if f.name != STEP] != layout for told in schemas)
 
 
 def _of(flow: Dataflow, view: str) -> list[str]:

@@ -103,23 +103,28 @@ class _Compaction:
         return [entry.record for entry in self.entries]
 
     def compacted(self, views: Mapping[str, Keeping]) -> History:
-        """The index after it; all that it names is written."""
-        names = list(dict.fromkeys((*self.before.views, *views)))
-        kept = {name: self._view(name, views.get(name, Keeping())) for name in names}
-        bounds = [view.keep_us for view in kept.values()]
+        """The index after it; all that it names is written.
+
+        Views that the program has no more are kept for as long as others, and bound nothing.
+        """
+        bounds = [keeping.keep_us for keeping in views.values()]
         bounded = bool(bounds) and None not in bounds
         longest = max((bound for bound in bounds if bound is not None), default=0)
+        gone = Keeping(longest if bounded else None)
+        said = (name for record in self.records for name in record.output)
+        names = list(dict.fromkeys((*self.before.views, *said, *views)))
+        kept = {name: self._view(name, views.get(name, gone)) for name in names}
         journal = Journal(self.root)
         steps = (*self.before.steps, journal.write_part(self.entries, 1))
         dropped, fed, clock = self.before.dropped, self.before.fed, self.before.clock
         reach = _Reach()
         if bounded:
             reach = _Reach(_horizon(self.entries[-1].record.now, longest), longest)
-            floor = min(_floor(view, self.last) for view in kept.values())
-            gone = [p for p in steps if p.last <= floor and p.until <= reach.horizon]
-            steps = steps[len(gone) :]
-            if gone:
-                last = journal.read_part(gone[-1])[-1].record
+            floor = min(_floor(kept[name], self.last) for name in views)
+            passed = [p for p in steps if p.last <= floor and p.until <= reach.horizon]
+            steps = steps[len(passed) :]
+            if passed:
+                last = journal.read_part(passed[-1])[-1].record
                 dropped, fed, clock = last.version, last.positions, last.clock
         return History(
             upto=self.last,
@@ -141,7 +146,7 @@ class _Compaction:
 
     def _view(self, name: str, keeping: Keeping) -> ViewHistory:
         known = replace(self.before.view(name), keep_us=keeping.keep_us)
-        nows = {record.version: record.nows.get(name, NEG_INF) for record in self.records}
+        nows = {record.version: record.nows.get(name, record.now) for record in self.records}
         unkept = [r.version for r in self.records if name in r.output and not r.kept]
         files = [
             (written, record.version)
