@@ -4,7 +4,8 @@ Law: a savepoint has of each program one whole step, the latest when it was made
 history up to that step, how far its sinks and Spark's checkpoint had come, and all that had been
 fed by then.  A program that goes on from it says what the first one would have said.
 
-What a step needs is pinned by links before it is copied, so steps go on meanwhile.  A copy is made
+What a step needs is pinned by links before it is copied, so steps go on meanwhile; what a directory
+says of its program is what it said at that step, though the program evolves.  A copy is made
 beside its place and renamed when it is whole: after a crash there is no savepoint, or all of it.
 """
 
@@ -15,11 +16,12 @@ import re
 import shutil
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ebbtide.engine.arguments import usable_path
 from ebbtide.engine.verification import verify
-from ebbtide.errors import EbbtideError, QueryError
+from ebbtide.errors import EbbtideError, QueryError, StateError
 from ebbtide.program.delivery import Delivery
 from ebbtide.state.files import (
     content_of,
@@ -30,6 +32,7 @@ from ebbtide.state.files import (
 )
 from ebbtide.state.files import replace as replace_file
 from ebbtide.state.store import DirectoryStore
+from ebbtide.store import intent
 from ebbtide.store.answer_files import DIRECTORY as LIVE
 from ebbtide.store.feed_log import FeedLog
 from ebbtide.store.history import History
@@ -160,22 +163,31 @@ def _copied(location: str, program: str, to: str) -> CopiedProgram:
     """Copies the latest step of a program; again, if what it needs has been replaced meanwhile."""
     root, target = root_of_program(location, program), root_of_program(to, program)
     for left in reversed(range(_TRIES)):
+        shutil.rmtree(target, ignore_errors=True)
         try:
-            history, latest = History.read(root), Journal(root).latest()
+            said, history, latest = _said(root), History.read(root), Journal(root).latest()
+            step = -1 if latest is None else latest.version
+            texts = said | {name: text.encode() for name, text in intent.due(root, step).items()}
             files = list(needed_files(root, history, latest))
             with pinned_for_a_while(root, files) as pins:
                 for file, path in pins.items():
                     replace_file(f"{target}/{file}", content_of(path), names=False)
-            break
+            if _said(root) == said:
+                break
         except EbbtideError as error:
             if error.code not in _MOVED or not left:
                 raise
+    else:
+        raise StateError(
+            "state-in-use",
+            f'"{program}" has become another program again and again while it was copied',
+            hint="make the savepoint once it is what it is to be",
+        )
     if history.upto >= 0:
         replace(history, replaced=()).write(target)
-    step = -1 if latest is None else latest.version
     for name in _WHOLE:
-        if os.path.exists(f"{root}/{name}"):
-            replace_file(f"{target}/{name}", content_of(f"{root}/{name}"))
+        if name in texts:
+            replace_file(f"{target}/{name}", texts[name])
     _copy_sources(root, target)
     for below in _BY_STEP:
         for name in regular_files(f"{root}/{below}"):
@@ -187,6 +199,15 @@ def _copied(location: str, program: str, to: str) -> CopiedProgram:
         if delivery.delivered >= 0 and step >= 0:
             delivery.copied_to(target, step)
     return _measured(to, program)
+
+
+def _said(root: str) -> dict[str, bytes]:
+    """What a directory says of its program, and what it is to say when it has evolved."""
+    found = {}
+    for name in (*_WHOLE, intent.FILE):
+        with suppress(FileNotFoundError):
+            found[name] = content_of(f"{root}/{name}")
+    return found
 
 
 def needed_files(root: str, history: History, latest: Manifest | None) -> Iterator[str]:

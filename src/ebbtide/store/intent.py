@@ -23,10 +23,8 @@ def announce(root: str, version: int, files: Mapping[str, str]) -> None:
     replace(f"{root}/{FILE}", sealed({"version": version, "files": dict(files)}))
 
 
-def settle(root: str) -> None:
-    """Does what was written down, if its version is there; only for who holds the directory."""
-    if not os.path.lexists(f"{root}/{FILE}"):
-        return
+def due(root: str, version: int) -> Mapping[str, str]:
+    """The files that have another text as of a version than they may have yet, if there are any."""
 
     def damaged(why: str) -> StateError:
         return StateError(
@@ -36,11 +34,16 @@ def settle(root: str) -> None:
             hint="restore the directory from a savepoint",
         )
 
-    told = read_sealed(f"{root}/{FILE}", damaged)
-    if told is None:
+    told = read_sealed(f"{root}/{FILE}", damaged) if os.path.lexists(f"{root}/{FILE}") else None
+    files: Mapping[str, str] = {} if told is None else told["files"]
+    return files if told is not None and version >= told["version"] else {}
+
+
+def settle(root: str) -> None:
+    """Does what was written down, if its version is there; only for who holds the directory."""
+    if not os.path.lexists(f"{root}/{FILE}"):
         return
     latest = Journal(root).latest()
-    if (-1 if latest is None else latest.version) >= told["version"]:
-        for name, text in told["files"].items():
-            replace(f"{root}/{name}", text)
+    for name, text in due(root, -1 if latest is None else latest.version).items():
+        replace(f"{root}/{name}", text)
     remove(root, FILE)
