@@ -2,13 +2,15 @@
 
 A LIKE whose pattern is the same on all rows is Arrow's; regular expressions are matched one value
 at a time, because Arrow's do not know all of Java's.  What a plain one extracts, in which all that
-is written means the same to both, is Arrow's too.
+is written means the same to both, is Arrow's too; and so is whether something matches at all, for
+Python may have more ways to try than there is time for.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ebbtide.algebra.plain_patterns import CLASS, plain_groups
+from ebbtide.algebra.plain_patterns import CLASS, linear_form, plain_groups
 from ebbtide.columnar.arrays import constant_of, each, is_scalar, present
 from ebbtide.columnar.regex import compiled, expanded
 from ebbtide.columnar.signature import Context, Implementation, bad_argument, by_value
@@ -25,6 +27,9 @@ from ebbtide.core.types import BOOLEAN, STRING
 from ebbtide.errors import EvaluationError
 
 ANY_TEXT, ANY_CHARACTER = "%", "_"
+
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+"""What makes so many ways to match that a text of 40 characters takes for ever."""
 
 
 def like(escape: str, text: Any, pattern: Any) -> Computed:
@@ -37,7 +42,7 @@ def like(escape: str, text: Any, pattern: Any) -> Computed:
             return failing(pa.nulls(len(text), pa.bool_()), Failures.where(mask, error))
 
     def decide(given: str, form: str) -> bool:
-        return _form(form, escape).fullmatch(given) is not None
+        return _has_form(given, _segments(form, escape))
 
     return each(decide, (STRING, STRING), BOOLEAN, text, pattern)
 
@@ -86,9 +91,41 @@ def _expression(parts: tuple[tuple[bool, str], ...]) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """A part of a pattern without ``%``, and how many characters it stands for."""
+
+    pattern: re.Pattern[str]
+    length: int
+
+
 @lru_cache(maxsize=10_000)
-def _form(pattern: str, escape: str) -> re.Pattern[str]:
-    return re.compile(_expression(_parts(pattern, escape)), re.DOTALL)
+def _segments(pattern: str, escape: str) -> tuple[_Segment, ...]:
+    """What stands before, between and behind the ``%`` of a pattern."""
+    found: list[list[tuple[bool, str]]] = [[]]
+    for part in _parts(pattern, escape):
+        if part == (True, ANY_TEXT):
+            found.append([])
+        else:
+            found[-1].append(part)
+    return tuple(
+        _Segment(re.compile(_expression(tuple(parts)), re.DOTALL), len(parts)) for parts in found
+    )
+
+
+def _has_form(text: str, segments: tuple[_Segment, ...]) -> bool:
+    """Whether segments follow each other from the beginning of a text to its end.
+
+    Each is taken where it comes first: if the others fit anywhere, they fit behind it.
+    """
+    first, *others = segments
+    if not others:
+        return first.pattern.fullmatch(text) is not None
+    found = first.pattern.match(text)
+    for segment in others[:-1]:
+        found = found and segment.pattern.search(text, found.end())
+    last = len(text) - others[-1].length
+    return found is not None and found.end() <= last and bool(others[-1].pattern.match(text, last))
 
 
 @lru_cache(maxsize=1000)
@@ -117,8 +154,42 @@ def _extracts(context: Context, text: Any, pattern: Any, group: Any = None) -> A
     return pc.if_else(pc.is_valid(text), pc.fill_null(found, ""), pa.scalar(None, text.type))
 
 
+def _may_match(pattern: str, text: str, place: int = 0) -> bool:
+    """Whether it cannot be excluded that a pattern matches in the text from a place on."""
+    form = linear_form(pattern) if _REPEATED_GROUP.search(pattern) else None
+    if form is None:
+        return True
+    try:
+        return bool(pc.match_substring_regex(pa.scalar(text[place:]), pattern=form).as_py())
+    except pa.ArrowInvalid:
+        return True
+
+
+def _matches(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """All matches, one after the other; where there is none, Python does not look for it."""
+    found, place = compiled(pattern).finditer(text), 0
+    while _may_match(pattern, text, place) and (match := next(found, None)) is not None:
+        place = match.end()
+        yield match
+
+
+def _is_like(text: str, pattern: str) -> bool:
+    return next(_matches(pattern, text), None) is not None
+
+
+def _are_like(context: Context, text: Any, pattern: Any) -> Any:
+    given = constant_of(pattern)
+    form = None if given is None or is_scalar(text) else linear_form(given)
+    if form is not None:
+        try:
+            return pc.match_substring_regex(text, pattern=form)
+        except pa.ArrowInvalid:  # it repeats more often than Arrow takes
+            pass
+    return each(_is_like, context.types, BOOLEAN, text, pattern)
+
+
 def _extract(text: str, pattern: str, group: int = 1) -> str:
-    match = compiled(pattern).search(text)
+    match = next(_matches(pattern, text), None)
     if match is None:
         return ""
     if not 0 <= group <= match.re.groups:
@@ -129,15 +200,18 @@ def _extract(text: str, pattern: str, group: int = 1) -> str:
 def _replace(text: str, pattern: str, replacement: str, position: int = 1) -> str:
     if position < 1:
         raise bad_argument(f"a position is 1 or more, not {position}")
-    kept, rest = text[: position - 1], text[position - 1 :]
-    return kept + compiled(pattern).sub(lambda match: expanded(replacement, match), rest)
+    parts, rest, place = [text[: position - 1]], text[position - 1 :], 0
+    for match in _matches(pattern, rest):
+        parts += [rest[place : match.start()], expanded(replacement, match)]
+        place = match.end()
+    return "".join((*parts, rest[place:]))
 
 
 def _split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
     """Java's split: an empty match at the very beginning splits nothing off."""
     parts: list[str] = []
     start = 0
-    for match in compiled(pattern).finditer(text):
+    for match in _matches(pattern, text):
         if 0 < limit == len(parts) + 1:
             break
         if match.end() == 0 or (pattern == "" and match.start() == len(text)):
@@ -148,7 +222,7 @@ def _split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
 
 
 PATTERNS: dict[str, Implementation] = {
-    "RLIKE": by_value(lambda text, pattern: compiled(pattern).search(text) is not None),
+    "RLIKE": _are_like,
     "REGEXP_EXTRACT": _extracts,
     "REGEXP_REPLACE": by_value(_replace),
     "SPLIT": by_value(_split),

@@ -272,7 +272,7 @@ class _Evolving:
     ) -> tuple[WrittenFile, ...]:
         """What a view says in the step: that it has another answer than before."""
         mine = _view(self.program.root, self.new, view)
-        tables = []
+        tables: list[Any] = []
         if view in (*told.changed, *told.added):
             # Also what a view of this name has said that was removed since.
             tables += _retractions(mine)

@@ -72,10 +72,10 @@ def _versions(root: str, program: str, to: int) -> tuple[Manifest, Manifest]:
     there = [] if latest is None else [v for v in manifests.versions() if v < latest.version]
     steps = list(_reachable(root, there))
     if latest is None or to not in steps:
-        lost = f'the state of "{program}" after step {to} is not there'
+        gone = f'the state of "{program}" after step {to} is not there'
         raise QueryError(
             "no-version",
-            f'"{program}" has been other queries at step {to}' if to in there else lost,
+            f'"{program}" has been other queries at step {to}' if to in there else gone,
             detail=f"it can go back to: {', '.join(map(str, steps)) or 'none'}",
             hint="start programs with keep_versions=20 to go back so many steps, or restore a "
             "savepoint",
