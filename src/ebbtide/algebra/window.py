@@ -133,6 +133,10 @@ class Fixed(WindowKind):
         _positive("FIXED", self.size_us)
 
 
+MOST_ROWS = 1 << 53
+"""The numbers of rows are exact up to here, whatever is added to them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rows(WindowKind):
     """Valid until ``count`` rows follow in the order (time, key, all columns), per partition.
@@ -151,9 +155,9 @@ class Rows(WindowKind):
     stays: ClassVar[str] = "the rows that follow end a row"
 
     def __post_init__(self) -> None:
-        _positive("ROWS", self.count)
+        _countable("ROWS", self.count)
         if self.slide is not None:
-            _positive("SLIDE", self.slide)
+            _countable("SLIDE", self.slide)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +387,16 @@ def _check_time(schema: Schema, on: str) -> None:
 def _positive(name: str, amount: int) -> None:
     if amount <= 0:
         raise BindError("bad-window", f"{name} must be greater than zero, not {amount}")
+
+
+def _countable(name: str, rows: int) -> None:
+    _positive(name, rows)
+    if rows > MOST_ROWS:
+        raise BindError(
+            "bad-count",
+            f"{name} counts no further than {MOST_ROWS:,} rows",
+            hint="[UNBOUNDED] keeps all rows",
+        )
 
 
 def _within(name: str, offset: int, grid: int) -> None:
