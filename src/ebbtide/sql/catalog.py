@@ -21,6 +21,7 @@ from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.recursion import Recurrence, Recursion
 from ebbtide.algebra.relation import ChangingTable, Relation, StaticTable, Stream, View
 from ebbtide.core.declaration import StreamDeclaration, TableDeclaration
+from ebbtide.core.schema import Schema
 from ebbtide.core.time import Duration
 from ebbtide.core.tree import find, rewrite
 from ebbtide.errors import BindError
@@ -67,9 +68,19 @@ class StreamEntry:
             return Stream(self.declaration)
         promises = tuple(promise.attribute for promise in self.declaration.promises)
         united = reduce(UnionAll, self.rules)
-        if any(leaf.name == self.name for leaf in find(united, Recurrence)):
+        if self.is_recursive:
             united = Recursion(self.name, united, promises[0])
         return View(self.name, united, promises or None)
+
+    @property
+    def recurrence(self) -> Recurrence:
+        """What the name stands for in a query that feeds the stream."""
+        return Recurrence(self.name, self.declaration.row_schema)
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether one of its queries reads the stream."""
+        return any(leaf.name == self.name for rule in self.rules for leaf in find(rule, Recurrence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,15 +231,51 @@ class Catalog:
         """The catalog in which a query feeds a stream, beside others that do.
 
         What reads the stream and is read by the query lies on a cycle with it, and reads from then
-        on what the stream has become.
+        on what the stream has become.  Where another stream has closed that cycle, it stays the
+        recursion: the cycle is opened at it, the query added, and the cycle closed again.
         """
-        entry = self.get(name)
-        assert isinstance(entry, StreamEntry)
-        own = Recurrence(entry.name, entry.declaration.row_schema)
-        fed = replace(entry, rules=(*entry.rules, _with_source(plan, entry.name, own)))
-        on_cycle = {view.name for rule in fed.rules for view in find(rule, View)}
-        self._check_unused(entry, "fed by a query", on_cycle)
-        return Catalog(tuple(_fed(other, fed, on_cycle) for other in self.entries))
+        entry = _stream(self, name)
+        cycle = {view.name for rule in (*entry.rules, plan) for view in find(rule, View)}
+        head = self._recursion_around(entry)
+        if head is None:
+            for view in find(plan, View):
+                if view.name == name:
+                    _check_nulls(name, view.schema, entry.recurrence.schema, plan)
+            return self._fed(entry, plan, cycle)
+        opened = self._reading(head.name, head.recurrence, cycle)
+        rule = _with_source(plan, head.name, head.recurrence)
+        fed = opened._fed(_stream(opened, name), rule, cycle)
+        _check_nulls(name, entry.relation.schema, fed.get(name).relation.schema, plan)
+        return fed._reading(head.name, fed.get(head.name).relation, cycle)
+
+    def _fed(self, entry: StreamEntry, plan: Relation, cycle: AbstractSet[str]) -> Catalog:
+        """The catalog in which a query feeds a stream, and all on the cycle reads the result."""
+        self._check_unused(entry, "fed by a query", cycle)
+        rule = _with_source(plan, entry.name, entry.recurrence)
+        fed = replace(entry, rules=(*entry.rules, rule))
+        entries = (fed if other is entry else other for other in self.entries)
+        return Catalog(tuple(entries))._reading(entry.name, fed.relation, cycle)
+
+    def _reading(self, name: str, source: Relation, cycle: AbstractSet[str]) -> Catalog:
+        """The catalog in which all others on a cycle read a relation in the place of a stream."""
+        return Catalog(
+            tuple(
+                _with_its_source(entry, name, source)
+                if entry.name in cycle and entry.name != name
+                else entry
+                for entry in self.entries
+            )
+        )
+
+    def _recursion_around(self, entry: StreamEntry) -> StreamEntry | None:
+        """The recursive stream on whose cycle another one lies."""
+        read = {view.name for view in find(entry.relation, View)} - {entry.name}
+        around = (
+            other
+            for other in self.entries
+            if isinstance(other, StreamEntry) and other.name in read and other.is_recursive
+        )
+        return next((o for o in around if entry.name.casefold() in _read_by(o.relation)), None)
 
     def _check_unused(
         self, entry: Entry, verb: str, but_for: AbstractSet[str] = frozenset()
@@ -255,28 +302,46 @@ def near(name: str, known: tuple[str, ...]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def _fed(entry: Entry, fed: StreamEntry, on_cycle: AbstractSet[str]) -> Entry:
-    """An entry of the catalog, once a stream is fed by one more query."""
-    if entry.name == fed.name:
-        return fed
-    if entry.name not in on_cycle or fed.name.casefold() not in _read_by(entry.relation):
-        return entry
+def _check_nulls(name: str, seen: Schema, is_now: Schema, plan: Relation) -> None:
+    """Refuses NULLs in columns of a stream that others on its cycle took to have none."""
+    pairs = zip(seen, is_now, plan.schema, strict=True)
+    found = [(was.name, fed) for was, now, fed in pairs if now.nullable and not was.nullable]
+    if found:
+        names = ", ".join(identifier(column) for column, _ in found)
+        declared = f"declare {names} NOT NULL in CREATE STREAM {identifier(name)}"
+        earlier = f"put it, and what it reads, before all else that is inserted into {name}"
+        raise BindError(
+            "in-use",
+            f'"{name}" is read by a view or stream that took {names} to be never NULL',
+            detail="the query that closes a cycle, or feeds it, says what can be NULL on it",
+            hint=earlier if any(fed.nullable for _, fed in found) else declared,
+        )
+
+
+def _stream(catalog: Catalog, name: str) -> StreamEntry:
+    entry = catalog.get(name)
+    assert isinstance(entry, StreamEntry)
+    return entry
+
+
+def _with_its_source(entry: Entry, name: str, source: Relation) -> Entry:
+    """An entry that reads another relation in the place of a stream."""
     match entry:
         case StreamEntry():
-            rules = tuple(_with_source(rule, fed.name, fed.relation) for rule in entry.rules)
+            rules = tuple(_with_source(rule, name, source) for rule in entry.rules)
             return replace(entry, rules=rules)
         case ViewEntry():
-            return replace(entry, view=_with_source(entry.view, fed.name, fed.relation))
+            return replace(entry, view=_with_source(entry.view, name, source))
         case TableEntry():
             return entry
 
 
 def _with_source(plan: R, name: str, source: Relation) -> R:
-    """A plan in which another relation takes the place of a stream."""
+    """A plan in which another relation takes the place of a stream, or of its recurrence."""
 
     def rule(node: Relation) -> Relation:
         known = node.declaration.name if isinstance(node, Stream) else None
-        known = node.name if isinstance(node, View) else known
+        known = node.name if isinstance(node, View | Recurrence) else known
         return source if known == name else node
 
     return cast(R, rewrite(cast(Relation, plan), rule))

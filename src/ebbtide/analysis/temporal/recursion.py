@@ -77,9 +77,11 @@ _Facts: TypeAlias = dict[tuple[Var, Var], Duration]
 def solutions_of(plan: Relation) -> Solutions:
     """What is proved of every recursion of a plan, by its name; one that may not be is refused."""
     known: dict[str, Solution] = {}
-    for node in reversed(list(find(plan, Recursion))):
+    nodes = list(find(plan, Recursion))
+    linear = {node.name: _followed(node) for node in nodes}
+    for node in reversed(nodes):
         if node.name not in known:
-            known[node.name] = _Solving(node, dict(known)).solution()
+            known[node.name] = _Solving(node, linear[node.name], dict(known)).solution()
     return known
 
 
@@ -93,6 +95,7 @@ class _Solving:
     """A recursion whose equations are being solved."""
 
     node: Recursion
+    linear: bool
     known: Solutions
     own: Bound = field(init=False)
 
@@ -100,7 +103,6 @@ class _Solving:
         object.__setattr__(self, "own", Bound(self.node.name, self.node.on))
 
     def solution(self) -> Solution:
-        linear = _followed(self.node)
         facts = self._facts()
         waits = StreamBound.of(Bounded(self._time(self._schema), self.own))
         edge = self._round(facts, waits)
@@ -112,7 +114,7 @@ class _Solving:
         if gain_us < 1:
             raise self._not_later(gain_us)
         enters = propagated(on, edge.facts, StreamBound(tuple(outside)))
-        return self._solved(facts, enters, gain_us, linear)
+        return self._solved(facts, enters, gain_us)
 
     @property
     def _schema(self) -> Schema:
@@ -145,12 +147,13 @@ class _Solving:
                 return facts
             found = kept
 
-    def _solved(self, facts: Dnf, enters: Value, gain_us: Duration, linear: bool) -> Solution:
+    def _solved(self, facts: Dnf, enters: Value, gain_us: Duration) -> Solution:
         schema, on = self.node.schema, self._time(self.node.schema)
         known = allowing_nulls(facts, schema)
         terms = _least(enters)
         if terms is None:
-            return Solution(Edge(schema, Kind.FACT, known, StreamBound(((),))), gain_us, linear, ())
+            never = Edge(schema, Kind.FACT, known, StreamBound(((),)))
+            return Solution(never, gain_us, self.linear, ())
         hidden = {
             bound: Var(f"{HIDDEN}enters:{self.node.name}", str(bound)) for bound in sorted(terms)
         }
@@ -160,7 +163,7 @@ class _Solving:
             cases = cases.either(since.ignoring(set(hidden.values()) - {variable}))
             waits = waits.conjoin(StreamBound.of(Bounded(variable, bound)))
         edge = made(schema, Kind.FACT, cases, waits)
-        return Solution(edge, gain_us, linear, tuple(hidden))
+        return Solution(edge, gain_us, self.linear, tuple(hidden))
 
     def _not_later(self, gain_us: Duration) -> TemporalError:
         name, on = self.node.name, self.node.on

@@ -130,9 +130,10 @@ def inserted(target: Declaration, query: BoundQuery, catalog: Catalog) -> Catalo
     _check_derived(entry)
     read = {view.name.casefold() for view in find(query.plan, View)}
     read |= {leaf.declaration.name.casefold() for leaf in find(query.plan, Stream)}
-    if target.name.casefold() in read:
-        _check_recursive(entry, query.plan)
-    for column, fed in zip(target.schema, query.plan.schema, strict=True):
+    if target.name.casefold() in read and not entry.declaration.promises:
+        raise refusals.RECURSIVE_STREAM(name=entry.name)
+    for fed in query.plan.schema:
+        column = target.schema.column(fed.name)
         if fed.nullable and not column.nullable:
             raise BindError(
                 "null-column",
@@ -152,6 +153,7 @@ def _check_derived(entry: StreamEntry) -> None:
             hint="feed another stream, by INSERT INTO it SELECT * FROM this one, too",
         )
     said = {
+        "OP": declaration.op is not None,
         "RETAIN": declaration.retain_us > 0,
         "LATE QUARANTINE": declaration.late is Late.QUARANTINE,
         "ARCHIVE": declaration.archive_us is not None,
@@ -170,21 +172,6 @@ def _check_derived(entry: StreamEntry) -> None:
             detail="what queries insert is never late; progress is that of the slowest of them",
             hint=f"leave out {given[0]}; PROGRESS FOR at AS at names a time that progresses",
         )
-
-
-def _check_recursive(entry: StreamEntry, plan: Relation) -> None:
-    """Refuses a stream that reads itself and does not say in which time it grows."""
-    declaration = entry.declaration
-    if not declaration.promises:
-        raise refusals.RECURSIVE_STREAM(name=entry.name)
-    for view in find(plan, View):
-        if view.name == entry.name and view.schema != declaration.row_schema:
-            raise BindError(
-                "in-use",
-                f'"{entry.name}" is read by a view or stream that took some of its columns to be '
-                "never NULL",
-                hint=f"INSERT INTO {entry.name} first, and declare what reads it then",
-            )
 
 
 def _chosen(target: Declaration, statement: InsertInto) -> list[Column]:
