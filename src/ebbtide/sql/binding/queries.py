@@ -191,8 +191,9 @@ def _values(node: exp.Values, context: Context) -> Relation:
     typed = [[cast(value, t) for value, t in zip(row, columns, strict=True)] for row in rows]
     constants = [[v.value for v in row if isinstance(v, Literal)] for row in typed]
     if all(len(row) == len(columns) for row in constants):
-        schema = Schema(tuple(Column(n, t) for n, t in zip(names, columns, strict=True)))
-        return Values(schema, tuple(map(tuple, constants)))
+        nulls = [None in column for column in zip(*constants, strict=True)]
+        parts = zip(names, columns, nulls, strict=True)
+        return Values(Schema(tuple(Column(*part) for part in parts)), tuple(map(tuple, constants)))
     result: Relation | None = None
     for row in typed:
         pairs = zip(names, row, strict=True)

@@ -104,7 +104,7 @@ def within_lifetime(node: exp.Expr, context: Context) -> exp.Expr:
     if not isinstance(node, exp.Table) or node.this.name.casefold() in context.queries:
         return node
     entry = context.catalog.find(node.this.name)
-    if not isinstance(entry, StreamEntry) or entry.rules:
+    if not isinstance(entry, StreamEntry):
         return node
     declaration = entry.declaration
     if declaration.until is not None:
