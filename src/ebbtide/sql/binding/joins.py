@@ -193,7 +193,7 @@ class _Joiner:
             predicate = (
                 self.equal(mine, right.scope, identifiers)
                 if identifiers
-                else self.condition(node.args["on"], scope, False)
+                else self.condition(node.args.get("on") or exp.true(), scope, False)
             )
         made = joined_as_of(
             facts,
