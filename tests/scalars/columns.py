@@ -143,7 +143,7 @@ def check(expression: Expression, schema: Schema, given_: list[Row], zone: str =
         error = None if evaluated.failures is None else evaluated.failures.at(place)
         if isinstance(theirs, EvaluationError):
             assert error is not None, (sql(expression), row, theirs, ours)
-            assert error.code == theirs.code, (sql(expression), row, theirs, error)
+            assert error.reason == theirs.reason, (sql(expression), row, theirs, error)
             assert ours is None
         else:
             assert error is None, (sql(expression), row, theirs, error)

@@ -1,7 +1,8 @@
 """Columns of one type as columns of another.
 
 Law: the values are those of ``core.conversion``, which is asked value by value for text, nested
-values and the rarer pairs of types; numbers and times are converted as columns.
+values, the rarer pairs of types and the words of every error; numbers and times are converted as
+columns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ebbtide.columnar.arithmetic import in_range, unbounded, whole
-from ebbtide.columnar.arrays import column, each, nulls, numbers, present, reals
+from ebbtide.columnar.arrays import column, each, is_scalar, nulls, numbers, present, reals
 from ebbtide.columnar.calendar import local_days, starts_of_days
 from ebbtide.columnar.vectors import Computed, Failures, Mask, failing
 from ebbtide.core.conversion import convert
@@ -51,7 +52,25 @@ def cast(source: Type, target: Type, zone: tzinfo, operand: Any) -> Computed:
     if source == target:
         return Computed(operand)
     found = _as_column(source, target, zone, operand)
-    return _by_value(source, target, zone, operand) if found is None else found
+    if found is None:
+        return _by_value(source, target, zone, operand)
+    if found.failures is None:
+        return found
+    return Computed(found.values, _told(found.failures, source, target, zone, operand))
+
+
+def _told(
+    failures: Failures, source: Type, target: Type, zone: tzinfo, operand: Any
+) -> Failures | None:
+    """The same failures, each in the words for its own value."""
+    if is_scalar(operand):
+        return _by_value(source, target, zone, operand).failures
+    rows = np.flatnonzero(failures.mask)
+    said = _by_value(source, target, zone, operand.take(pa.array(rows))).failures
+    assert said is not None
+    which = np.zeros(len(failures), np.int32)
+    which[rows] = said.which
+    return Failures(which, said.errors)
 
 
 def _by_value(source: Type, target: Type, zone: tzinfo, operand: Any) -> Computed:

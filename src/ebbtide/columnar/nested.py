@@ -79,9 +79,16 @@ def _picked(items: Any, places: Any, shown: Any, index: Any) -> Computed:
     failed = there & ~within
     if not failed.any():
         return Computed(values)
-    first = int(np.argmax(failed))
-    error = EvaluationError("out-of-bounds", f"there is no item {shown[first]} of {sizes[first]}")
-    return failing(values, Failures.where(failed, error))
+    return failing(values, _not_there(np.flatnonzero(failed), shown, sizes))
+
+
+def _not_there(rows: Any, shown: Any, sizes: Any) -> Failures:
+    """The failures of rows, each with its own place."""
+    pairs, numbers_ = np.unique(np.stack((shown[rows], sizes[rows])), axis=1, return_inverse=True)
+    which = np.zeros(len(sizes), np.int32)
+    which[rows] = numbers_.reshape(-1) + 1
+    said = (f"there is no item {place} of {size}" for place, size in pairs.T)
+    return Failures(which, tuple(EvaluationError("out-of-bounds", text) for text in said))
 
 
 def _array_contains(items: tuple[Value, ...], value: Value) -> bool | None:

@@ -205,19 +205,16 @@ def _unreadable(text: str, pattern: str) -> EvaluationError:
 @lru_cache(maxsize=1000)
 def _reader(pattern: str) -> re.Pattern[str]:
     """The expression with a group for every field; a year of two digits is the group ``yy``."""
-    pieces = _pieces(pattern)
-    letters = [piece.letter for piece in pieces if isinstance(piece, _Letters)]
-    if len(set(letters)) < len(letters):
-        raise bad_argument(f"the pattern {pattern!r} has a field twice")
+    seen: set[str] = set()
+    parts = [_expected(piece, pattern, seen) for piece in _pieces(pattern)]
     try:
-        return re.compile(
-            "".join(_expected(piece, pattern) for piece in pieces), re.IGNORECASE | re.ASCII
-        )
+        return re.compile("".join(parts), re.IGNORECASE | re.ASCII)
     except re.error:
         raise bad_argument(f"the brackets in {pattern!r} do not match") from None
 
 
-def _expected(piece: _Piece, pattern: str) -> str:
+def _expected(piece: _Piece, pattern: str, seen: set[str]) -> str:
+    """The expression for a piece; a field that was seen before it cannot be read."""
     match piece:
         case str():
             return re.escape(piece)
@@ -225,8 +222,9 @@ def _expected(piece: _Piece, pattern: str) -> str:
             return "(?:" if opens else ")?"
         case _Letters(letter, width):
             body = _field(letter, width)
-            if body is None:
+            if body is None or letter in seen:
                 raise bad_argument(f"{str(piece)!r} cannot be read in the pattern {pattern!r}")
+            seen.add(letter)
             name = "yy" if (letter, width) == ("y", 2) else letter
             return f"(?P<{name}>{body})"
 

@@ -131,7 +131,7 @@ def _day(value: int, zone: tzinfo) -> date:
     try:
         return day_of(value, zone)
     except (OverflowError, ValueError):
-        raise overflow(f"{value} microseconds", DateType()) from None
+        raise EvaluationError("overflow", "the time is outside of the years 1 to 9999") from None
 
 
 def _timestamp(value: Value, zone: tzinfo) -> int:

@@ -39,7 +39,7 @@ def _ceil(context: Context, value: Value) -> Value:
 
 def _to_whole(value: Value, type_: Type, rounding: str) -> Value:
     if isinstance(value, float) and not math.isfinite(value):
-        raise EvaluationError("overflow", f"{value} is out of the range of {BIGINT}")
+        raise EvaluationError("overflow", f"the result is out of the range of {BIGINT}")
     rounded = Decimal(value).to_integral_value(rounding)
     return checked(rounded if isinstance(type_, DecimalType) else int(rounded), type_)
 
