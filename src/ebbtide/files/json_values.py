@@ -7,11 +7,10 @@ value: what is no text is given as JSON.
 from __future__ import annotations
 
 import json
-from datetime import date
 from math import isinf
 from typing import Any, cast
 
-from ebbtide.core.time import SECOND, is_in_calendar
+from ebbtide.core.time import SECOND, day, is_in_calendar
 from ebbtide.core.types import (
     ArrayType,
     BooleanType,
@@ -72,7 +71,7 @@ def fitted(value: Any, type_: Type, zone: str) -> Any:
         case DecimalType(precision=precision, scale=scale) if isinstance(value, str):
             return exact_decimal(value, precision, scale)
         case DateType() if _is_text(value):
-            return date.fromisoformat(value.strip())
+            return day(value.strip())
         case TimestampType() if isinstance(value, str):
             return _time(value, zone)
         case ArrayType(element=element) if isinstance(value, list):

@@ -54,7 +54,6 @@ _ZONED = (
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _NUMBER = re.compile(_DECIMAL)
 _ONLY_OURS = re.compile(r"us\s*$")
-_FINER = re.compile(r"[.,][0-9]{6}[0-9]*[1-9]")
 
 
 def from_texts(texts: Any, type_: Type, zone: str) -> Any:
@@ -172,10 +171,9 @@ def _times(texts: Any, zone: str) -> Any:
 def instant_of(text: str, zone: str) -> int | None:
     """A time that is written in any way that is known; None if it is none.
 
-    Digits behind the sixth must be zeros.  Microseconds since the epoch, which we write where a
-    time has no other text, are none in a file.
+    Microseconds since the epoch, which we write where a time has no other text, are none in a file.
     """
-    if _ONLY_OURS.search(text) or _FINER.search(text):
+    if _ONLY_OURS.search(text):
         return None
     try:
         read = instant(text, ZoneInfo(zone))

@@ -35,7 +35,7 @@ from ebbtide.core.declaration import (
     given_schema,
 )
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import Instant, instant, is_in_calendar
+from ebbtide.core.time import Instant, day, instant, is_in_calendar
 from ebbtide.core.types import (
     ArrayType,
     DateType,
@@ -458,7 +458,7 @@ def _value(value: Any, type_: Type, zone: tzinfo) -> Value:
             return _decimal(Decimal(value), type_)
         case DateType() if isinstance(value, str):
             try:
-                return date.fromisoformat(value)
+                return day(value)
             except ValueError:
                 return value
         case ArrayType() if isinstance(value, list | tuple):
