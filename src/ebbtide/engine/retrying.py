@@ -15,8 +15,9 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -29,7 +30,7 @@ from ebbtide.engine.starting import is_stream
 from ebbtide.errors import QueryError, StateError
 from ebbtide.files import HowToRead, is_whole_file, reads, told_of_file
 from ebbtide.sql.catalog import FileSource, ViewEntry
-from ebbtide.state.files import opened_for_update, sync_directory, usable
+from ebbtide.state.files import created, opened_for_update, sync_directory, usable
 from ebbtide.store.files import read_sealed, replace, sealed
 from ebbtide.store.readers import unused
 
@@ -211,12 +212,17 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _copy(place: str, hidden: str) -> None:
-    """A copy of a file that whoever may read the file may read, there to stay."""
+    """A copy of a file that whoever may read the file may read, there to stay.
+
+    Others may write to the directory: what stands there already, a link above all, is not used.
+    """
     with usable(hidden):
-        with open(place, "rb") as source, open(hidden, "wb") as target:
+        with suppress(FileNotFoundError):
+            os.unlink(hidden)
+        with open(place, "rb") as source, created(hidden) as target:
             shutil.copyfileobj(source, target, 1 << 20)
             target.flush()
-            shutil.copymode(place, hidden)
+            os.fchmod(target.fileno(), stat.S_IMODE(os.fstat(source.fileno()).st_mode))
             os.fsync(target.fileno())
         sync_directory(os.path.dirname(hidden))
 
