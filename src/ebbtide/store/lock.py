@@ -14,6 +14,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import IO
 
+from ebbtide.core.output_name import view_of
 from ebbtide.errors import StateError
 from ebbtide.state.files import (
     directories,
@@ -175,7 +176,8 @@ class Claim:
     def _orphans(self, named: set[str], last: int) -> _Found:
         """What no committed step has written; the files of a step are known by their names."""
         listed = directories(f"{self.root}/output")
-        views = [f"output/{n}" for n in listed if self._views is None or n in self._views]
+        known = self._views
+        views = [f"output/{n}" for n in listed if known is None or view_of(n) in known]
         # Of a view that the program has no more, its files stay as long as they are named.
         ours = {*views, *(file.rpartition("/")[0] for file in named)}
         found = _Found(strange=[f"output/{n}" for n in listed if f"output/{n}" not in ours])
