@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ from ebbtide.store.files import read_sealed, replace, sealed
 from ebbtide.store.readers import unused
 
 FILE = "offered.json"
+_AGAIN = re.compile(r"\.again-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,15 @@ def name_beside(name: str, step: int) -> str:
     """
     stem, dot, ends = name.partition(".")
     return f"{stem}.again-{step}{dot}{ends}"
+
+
+def step_offered(copy: str) -> int:
+    """The step that could not read the file in whose place a copy was offered.
+
+    >>> step_offered("/data/bids.again-3.csv.gz")
+    3
+    """
+    return max(map(int, _AGAIN.findall(os.path.basename(copy))), default=-1)
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -15,6 +15,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from ebbtide.core.admission import UnusedRow
@@ -22,6 +23,7 @@ from ebbtide.core.declaration import Declaration
 from ebbtide.core.file_name import file_name
 from ebbtide.core.row_text import row_text
 from ebbtide.engine.location import StoredProgram, claimed
+from ebbtide.engine.retrying import files_noted, step_offered
 from ebbtide.errors import QueryError, StateError, UnsupportedError
 from ebbtide.spark import checkpoint_copy
 from ebbtide.sql.catalog import ViewEntry
@@ -121,6 +123,7 @@ class _Going:
                 "only what was fed by hand can be left unused",
                 hint="roll back without it, and take the row out of its file before the start",
             )
+        self._refuse_offered()
         taken = self._taken()
         fed = list(self._fed()) if leave_unused else []
         name, views = self.program.name, [query.name for query in self.program.queries]
@@ -149,6 +152,17 @@ class _Going:
         Manifests(DirectoryStore(f"{self.root}/state")).commit(manifest)
         Journal(self.root).record(manifest)
         return result
+
+    def _refuse_offered(self) -> None:
+        """Refuses to have files read again of which copies were offered since: both would count."""
+        for copy in files_noted(self.root):
+            if step_offered(copy) > self.target.version and _has_content(copy):
+                raise UnsupportedError(
+                    "offered-since",
+                    f"{copy} was offered since step {self.target.version} in the place of a file "
+                    "that could not be read; both would be read now, and count",
+                    hint=f"empty it first, and the other one counts: truncate -s 0 {quote(copy)}",
+                )
 
     def _taken(self) -> dict[str, Any]:
         """What takes back all that was emitted since: of views, of their errors, of lineage."""
@@ -210,3 +224,7 @@ class _Going:
                 hint="start the program again: it writes the file anew",
             )
         return entry.declaration
+
+
+def _has_content(place: str) -> bool:
+    return os.path.isfile(place) and os.path.getsize(place) > 0
