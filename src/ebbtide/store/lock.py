@@ -48,6 +48,7 @@ class Claim:
 
     def __init__(self, root: str, name: str) -> None:
         self._lock: IO[bytes] | None = None
+        self._holder = os.getpid()
         make_directory(root)
         self.root = root
         self.name = name
@@ -75,8 +76,13 @@ class Claim:
         return self._lock is not None
 
     def release(self) -> None:
-        """Lets another run have the directory."""
+        """Lets another run have the directory.
+
+        Processes that were forked from this one have the file open, too, and hold nothing.
+        """
         if self._lock is not None:
+            if self._holder == os.getpid():
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock.close()
             self._lock = None
 
