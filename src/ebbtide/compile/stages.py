@@ -173,7 +173,8 @@ class _Placing:
                 f'rows of "{cycle.name}" would have to move to other shards in every round',
                 detail="no column of it is a key of every join and group that it goes through and "
                 "comes back as it was",
-                hint="join and group by a column of it, and insert that column unchanged",
+                hint="join and group by a column of it that is declared NOT NULL, and insert that "
+                "column unchanged",
             )
         for number in together:
             self.stage[number], self.by[number] = stage, round_.by(number)
