@@ -51,9 +51,37 @@ CONDITIONS = (
     "NOW() < TIMESTAMP '2026-01-01 00:00:07'",
     "CURRENT_DATE = CAST(ts AS DATE)",
     "CURRENT_DATE > CAST(ts AS DATE)",
+    "ts >= CURRENT_DATE",
+    "until < CURRENT_DATE",
+    "until >= DATE_TRUNC('second', NOW())",
+    "until > DATE_TRUNC('minute', NOW()) + INTERVAL '4' SECONDS",
+    "DATE_TRUNC('second', NOW()) = DATE_TRUNC('second', until)",
+    "DATE_TRUNC('second', NOW()) <> until",
+    "DATE_TRUNC('month', NOW()) > until",
+    "DATE_TRUNC('week', until) = DATE_TRUNC('week', NOW())",
+    "until IN (NOW(), NOW() - INTERVAL '1' SECOND)",
+    "ts NOT IN (NOW(), NOW() - INTERVAL '1' SECOND)",
 )
 # How DuckDB writes what is written otherwise here.
 NUMBERS = {
+    "DATEDIFF(NOW(), until) < 1": "CAST({now} AS DATE) - CAST(until AS DATE) < 1",
+    "DATEDIFF(until, CURRENT_DATE) >= 0": "CAST(until AS DATE) - CAST({now} AS DATE) >= 0",
+    "DATE_SUB(CURRENT_DATE, CAST(k AS INT)) >= CAST(until AS DATE)": (
+        "CAST({now} AS DATE) - CAST(k AS INTEGER) >= CAST(until AS DATE)"
+    ),
+    "DATE_ADD(NOW(), 1) > CAST(ts AS DATE)": "CAST({now} AS DATE) + 1 > CAST(ts AS DATE)",
+    "CAST(NOW() - until AS BIGINT) = 0": "trunc(epoch({now} - until)) = 0",
+    "CAST(NOW() - until AS BIGINT) <= k": "trunc(epoch({now} - until)) <= k",
+    "CAST(until - NOW() AS BIGINT) DIV 2 < k": "trunc(trunc(epoch(until - {now})) / 2) < k",
+    "CAST(NOW() - until AS BIGINT) DIV 2 > -2": "trunc(trunc(epoch({now} - until)) / 2) > -2",
+    "CAST(NOW() - until AS DECIMAL(18, 6)) < 2.5": "epoch({now} - until) < 2.5",
+    "CAST(NOW() AS DECIMAL(20, 6)) >= CAST(until AS DECIMAL(20, 6))": "{now} >= until",
+    "UNIX_SECONDS(NOW()) * 1000 < UNIX_MILLIS(until)": (
+        "floor(epoch({now})) * 1000 < epoch_us(until) // 1000"
+    ),
+    "UNIX_MILLIS(NOW()) DIV 500 <= UNIX_SECONDS(until) * 2": (
+        "(epoch_us({now}) // 1000) // 500 <= floor(epoch(until)) * 2"
+    ),
     "UNIX_SECONDS(NOW()) < UNIX_SECONDS(ts) + 4": "floor(epoch({now})) < floor(epoch(ts)) + 4",
     "UNIX_SECONDS(NOW()) - k <= UNIX_SECONDS(until)": (
         "floor(epoch({now})) - k <= floor(epoch(until))"

@@ -44,7 +44,7 @@ from ebbtide.algebra.expression import (
 from ebbtide.algebra.plain_patterns import plain_groups
 from ebbtide.algebra.scalars import scalar
 from ebbtide.core.decimals import MAX_PRECISION
-from ebbtide.core.time import MILLISECOND, SECOND, Duration
+from ebbtide.core.time import MILLISECOND, SECOND, Duration, instant
 from ebbtide.core.tree import fold
 from ebbtide.core.types import (
     BIGINT,
@@ -67,6 +67,9 @@ _UNITS = {"UNIX_MICROS": 1, "UNIX_MILLIS": MILLISECOND, "UNIX_SECONDS": SECOND}
 
 _TIMES = range(1 - 2**62, 2**62)
 """Where the times of rows are taken to lie: the difference of two of them fits, too."""
+
+_CALENDAR = range(instant("0001-01-03 00:00:00"), instant("9999-12-29 00:00:00"))
+"""Times that lie in the calendar, in every zone; what is made of NOW() is computed of no others."""
 
 NEVER_FAIL = frozenset(
     {
@@ -130,8 +133,10 @@ def _known(given: Expression, below: tuple[_Known, ...]) -> _Known:
     node = scalar(given)
     fails = any(known.fails for known in below)
     match node:
-        case Ref() | SnapshotTime():
+        case Ref():
             return _Known(False, _of_type(node.type))
+        case SnapshotTime():
+            return _Known(False, _CALENDAR)
         case Literal(value=value):
             whole = isinstance(value, int) and not isinstance(value, bool)
             return _Known(False, range(value, value + 1) if whole else None)
@@ -181,6 +186,8 @@ def _call(node: Call, below: tuple[_Known, ...], fails: bool) -> _Known:
             return _Known(fails)
         case (("UNIX_MICROS" | "UNIX_MILLIS" | "UNIX_SECONDS") as name, (_,)):
             return _Known(fails, _in_units(below[0].values, _UNITS[name]))
+        case "DATE_TRUNC", (Literal(), _):
+            return _Known(fails or not _is_in_calendar(below[1].values), _of_type(node.type))
         case "SPLIT_PART", (_, _, Literal(value=int(part))) if part != 0:
             return _Known(fails)
         case "REGEXP_EXTRACT", arguments if _finds_a_group(arguments):
@@ -189,10 +196,14 @@ def _call(node: Call, below: tuple[_Known, ...], fails: bool) -> _Known:
             return _Known(fails or name not in NEVER_FAIL, _of_type(node.type))
 
 
+def _is_in_calendar(times: range | None) -> bool:
+    return times is not None and times.start >= _CALENDAR.start and times.stop <= _CALENDAR.stop
+
+
 def _in_units(times: range | None, unit: Duration) -> range:
-    """Times as numbers of units, rounded down."""
+    """Times and durations as numbers of units, rounded down or towards zero."""
     span = times or _widest(TIMESTAMP)
-    return range(span.start // unit, (span.stop - 1) // unit + 1)
+    return range(span.start // unit, max((span.stop - 1) // unit, 0) + 1)
 
 
 def _finds_a_group(arguments: tuple[Expression, ...]) -> bool:
@@ -297,7 +308,11 @@ def _cast(node: Cast, operand: _Known, fails: bool) -> _Known:
             return _Known(fails)
         case StringType(), BinaryType():
             return _Known(fails)
-        case TimestampType(), IntegerType(bits=64):
+        case TimestampType(), DateType():
+            return _Known(fails or not _is_in_calendar(operand.values))
+        case DateType(), TimestampType():
+            return _Known(fails, _of_type(target))
+        case ((TimestampType() | IntervalType()), IntegerType(bits=64)):
             return _Known(fails, _in_units(operand.values, SECOND))
         case _:
             return _Known(True, _of_type(target))

@@ -18,16 +18,15 @@ instant, and is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
+from typing import TypeGuard
 
-from ebbtide.algebra.coercion import arithmetic, call, cast
 from ebbtide.algebra.expression import (
     And,
     Arithmetic,
-    Call,
     Case,
     Cast,
     CeilTo,
@@ -42,12 +41,14 @@ from ebbtide.algebra.expression import (
     Ref,
     SnapshotTime,
     Tried,
+    conjuncts,
     depends_on_now,
 )
 from ebbtide.algebra.failing import can_fail
 from ebbtide.algebra.nullability import nullable
+from ebbtide.algebra.thresholds import thresholds
 from ebbtide.core.tree import rewrite
-from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INT, INTERVAL, TIMESTAMP
+from ebbtide.core.types import BOOLEAN
 from ebbtide.errors import TemporalError
 
 __all__ = ["Phase", "comparisons", "during", "one_by_one", "phases", "resolved", "turn_of"]
@@ -55,7 +56,6 @@ __all__ = ["Phase", "comparisons", "during", "one_by_one", "phases", "resolved",
 MAX_PHASES = 64
 
 TRUE, FALSE, UNKNOWN = (Literal(value, BOOLEAN) for value in (True, False, None))
-_TICK = Literal(1, INTERVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,22 @@ def one_by_one(expression: Expression) -> Expression:
     """The expression, in which NOW() is compared with the times of a list one by one."""
 
     def step(node: Expression) -> Expression:
-        if not (isinstance(node, InList) and _grows(node.operand)):
+        if not (isinstance(node, InList) and _listed(node)):
             return node
-        equal: list[Expression] = [Comparison("=", node.operand, each) for each in node.options]
+        equal: list[Expression] = [*_pairs(node)]
         return reduce(Or, equal)
 
     return rewrite(expression, step)
+
+
+def _listed(node: InList) -> bool:
+    """Whether NOW() is compared with times in a list, or a time with NOW()s in it."""
+    moving = [pair for pair in _pairs(node) if depends_on_now(pair)]
+    return bool(moving) and all(thresholds(pair) is not None for pair in moving)
+
+
+def _pairs(node: InList) -> list[Comparison]:
+    return [Comparison("=", node.operand, each) for each in node.options]
 
 
 def comparisons(expression: Expression) -> tuple[Expression, ...]:
@@ -107,9 +117,9 @@ def comparisons(expression: Expression) -> tuple[Expression, ...]:
     if not depends_on_now(expression):
         return ()
     match expression:
-        case Comparison() if _thresholds(expression) is not None:
+        case Comparison() if thresholds(expression) is not None:
             return (expression,)
-        case InList(operand=operand) if _grows(operand):
+        case InList() if _listed(expression):
             return (expression,)
         case _:
             return tuple(found for child in expression.children for found in comparisons(child))
@@ -117,7 +127,7 @@ def comparisons(expression: Expression) -> tuple[Expression, ...]:
 
 def turn_of(comparison: Comparison) -> Expression | None:
     """The time at which a comparison with NOW() turns: where it fails, the comparison does."""
-    ends = _thresholds(comparison)
+    ends = thresholds(comparison)
     return None if ends is None else ends[0]
 
 
@@ -148,9 +158,9 @@ def _phases(expression: Expression) -> list[Phase]:
             return _logic(expression)
         case Case():
             return _cases(expression)
-        case Comparison() if (ends := _thresholds(expression)) is not None:
+        case Comparison() if (ends := thresholds(expression)) is not None:
             return _compared(expression, *ends)
-        case InList(operand=operand) if _grows(operand):
+        case InList() if _listed(expression):
             return _phases(one_by_one(expression))
         case SnapshotTime():
             raise TemporalError(
@@ -207,6 +217,10 @@ def _cases(expression: Case) -> list[Phase]:
     return _checked(found)
 
 
+_TURNS = {"<": (0,), ">=": (0,), "<=": (1,), ">": (1,)}
+"""Which of the thresholds of a comparison it turns at; an equality does at both."""
+
+
 def _compared(
     comparison: Comparison, first: Expression, second: Expression, op: str
 ) -> list[Phase]:
@@ -215,7 +229,10 @@ def _compared(
     Where the time that NOW() is compared with is an error, so is the comparison, at all instants.
     """
     if can_fail(first) or can_fail(second):
-        absent = _unknown_or_error(first, UNKNOWN if op != "<=>" else FALSE)
+        turns = _TURNS.get(op, (0, 1))
+        absent = _unknown_or_error(
+            [(first, second)[turn] for turn in turns], UNKNOWN if op != "<=>" else FALSE
+        )
         known = _compared(comparison, Tried(first), Tried(second), op)
         return [*(phase for phase in known if not phase.guards), absent]
     match op:
@@ -245,11 +262,13 @@ def _unknown(turn: Expression, value: Expression) -> list[Phase]:
     return [Phase((value,), (), (), (absent,))]
 
 
-def _unknown_or_error(turn: Expression, value: Expression) -> Phase:
+def _unknown_or_error(turns: Sequence[Expression], value: Expression) -> Phase:
     """What is where a threshold is NULL or fails: an error in the latter case."""
-    fails = Comparison("=", turn, turn)
+    equal: list[Expression] = [Comparison("=", turn, turn) for turn in turns]
+    absent: list[Expression] = [IsNull(Tried(turn)) for turn in turns]
+    fails = reduce(And, equal)
     found = fails if value == UNKNOWN else And(IsNull(fails), value)
-    return Phase((found,), (), (), (IsNull(Tried(turn)),))
+    return Phase((found,), (), (), (reduce(Or, absent),))
 
 
 def _needed(expression: Expression) -> tuple[Ref, ...] | None:
@@ -271,10 +290,51 @@ def _needed(expression: Expression) -> tuple[Ref, ...] | None:
 def _is_empty(phase: Phase) -> bool:
     """Whether nothing can be in a phase: it ends where it begins, or has an end that is NULL."""
     bounds = (*phase.starts, *phase.ends)
-    there = {ref for bound in bounds for ref in (bound, *(_needed(bound) or ()))}
-    return bool({*phase.starts} & {*phase.ends}) or any(
-        isinstance(guard, IsNull) and guard.operand in there for guard in phase.guards
+    there = {part for bound in bounds for part in _there(bound)}
+    return (
+        bool({*phase.starts} & {*phase.ends})
+        or any(isinstance(part, Literal) and part.value is None for part in there)
+        or any(_absent(guard) in there for guard in phase.guards)
+        or any(_only_fails(guard, phase.guards) for guard in phase.guards)
     )
+
+
+def _only_fails(guard: Expression, others: Sequence[Expression]) -> bool:
+    """Whether a guard is what is left of comparisons that fail, and is NULL if they do."""
+    if not isinstance(guard, Tried):
+        return False
+    compared = {part.left for part in conjuncts(guard.operand) if _with_itself(part)}
+    return any(absent and absent <= compared for absent in map(_tried, others))
+
+
+def _with_itself(part: Expression) -> TypeGuard[Comparison]:
+    return isinstance(part, Comparison) and part.op == "=" and part.left == part.right
+
+
+def _tried(guard: Expression) -> set[Expression]:
+    """The times of which one fails or is NULL where a guard is TRUE."""
+    match guard:
+        case IsNull(operand=Tried(operand=time)):
+            return {time}
+        case Or(left=left, right=right):
+            one, other = _tried(left), _tried(right)
+            return one | other if one and other else set()
+        case _:
+            return set()
+
+
+def _absent(guard: Expression) -> Expression | None:
+    """What is NULL where a guard is TRUE."""
+    if isinstance(guard, Tried):
+        return _absent(guard.operand)
+    return guard.operand if isinstance(guard, IsNull) else None
+
+
+def _there(bound: Expression) -> tuple[Expression, ...]:
+    """What is not NULL where a bound is there."""
+    if isinstance(bound, Tried):
+        return (bound, *_there(bound.operand))
+    return (bound, *(_needed(bound) or ()))
 
 
 def _truth(value: bool) -> Literal:
@@ -345,126 +405,3 @@ def _decided(
     if right == neutral or left == right == UNKNOWN:
         return left
     return None
-
-
-# --- thresholds --------------------------------------------------------------------------------
-
-
-_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-Turn = Callable[[Expression], Expression]
-
-
-def _thresholds(comparison: Comparison) -> tuple[Expression, Expression, str] | None:
-    """From when on ``g(NOW()) >= y`` and ``g(NOW()) > y``, and the comparison of g(NOW()) with y.
-
-    None if neither side alone grows with NOW().
-    """
-    grown, op, fixed = comparison.left, comparison.op, comparison.right
-    if depends_on_now(fixed):
-        grown, op, fixed = fixed, _SWAPPED.get(op, op), grown
-    if depends_on_now(fixed):
-        return None
-    while isinstance(grown, Arithmetic) and grown.op == "-" and depends_on_now(grown.right):
-        # e - g is compared with y as e - y is with g.
-        if depends_on_now(grown.left):
-            return None
-        fixed = _minus(grown.left, fixed)
-        op, grown = _SWAPPED.get(op, op), grown.right
-    turns = _turns(grown)
-    return None if turns is None else (turns[0](fixed), turns[1](fixed), op)
-
-
-def _grows(expression: Expression) -> bool:
-    return _turns(expression) is not None
-
-
-def _turns(grown: Expression) -> tuple[Turn, Turn] | None:
-    """For what grows with NOW(): from when on it is at least y, and from when on more than y."""
-    match grown:
-        case SnapshotTime():
-            return (lambda y: y), (lambda y: _plus(y, _TICK))
-        case Arithmetic(op="+", left=left, right=right) if not depends_on_now(right):
-            return _inside(left, lambda y: _minus(y, right), lambda y: _minus(y, right))
-        case Arithmetic(op="+", left=left, right=right) if not depends_on_now(left):
-            return _inside(right, lambda y: _minus(y, left), lambda y: _minus(y, left))
-        case Arithmetic(op="-", left=left, right=right) if not depends_on_now(right):
-            return _inside(left, lambda y: _moved(y, right), lambda y: _moved(y, right))
-        case FloorTo(operand=operand, grid_us=grid):
-            below = Literal(grid, INTERVAL)
-            return _first(
-                operand, lambda y: CeilTo(y, grid), lambda y: _plus(FloorTo(y, grid), below)
-            )
-        case CeilTo(operand=operand, grid_us=grid):
-            return _second(
-                operand, lambda y: FloorTo(_minus(y, _TICK), grid), lambda y: FloorTo(y, grid)
-            )
-        case Call(name="UNIX_MICROS", arguments=(operand,)):
-            return _inside(operand, _call("TIMESTAMP_MICROS"), _call("TIMESTAMP_MICROS"))
-        case Call(name="UNIX_MILLIS", arguments=(operand,)):
-            return _counted(operand, "TIMESTAMP_MILLIS")
-        case Call(name="UNIX_SECONDS", arguments=(operand,)):
-            return _counted(operand, "TIMESTAMP_SECONDS")
-        case Cast(operand=operand, to=to) if operand.type == TIMESTAMP and to == BIGINT:
-            return _counted(operand, "TIMESTAMP_SECONDS")
-        case Cast(operand=operand, to=to) if operand.type == to:
-            return _turns(operand)
-        case Cast(operand=operand, to=to) if operand.type == TIMESTAMP and to == DATE:
-            return _first(
-                operand,
-                lambda y: cast(y, TIMESTAMP),
-                lambda y: cast(call("DATE_ADD", (y, Literal(1, INT))), TIMESTAMP),
-            )
-        case _:
-            return None
-
-
-_ONE = Literal(1, BIGINT)
-
-
-def _inside(operand: Expression, least: Turn, most: Turn) -> tuple[Turn, Turn] | None:
-    """``f(g) >= y`` as ``g >= least(y)``, and ``f(g) > y`` as ``g > most(y)``."""
-    inner = _turns(operand)
-    if inner is None:
-        return None
-    reached, passed = inner
-    return (lambda y: reached(least(y))), (lambda y: passed(most(y)))
-
-
-def _first(operand: Expression, least: Turn, most: Turn) -> tuple[Turn, Turn] | None:
-    """``f(g) >= y`` as ``g >= least(y)``, and ``f(g) > y`` as ``g >= most(y)``."""
-    inner = _turns(operand)
-    if inner is None:
-        return None
-    reached, _ = inner
-    return (lambda y: reached(least(y))), (lambda y: reached(most(y)))
-
-
-def _second(operand: Expression, least: Turn, most: Turn) -> tuple[Turn, Turn] | None:
-    """``f(g) >= y`` as ``g > least(y)``, and ``f(g) > y`` as ``g > most(y)``."""
-    inner = _turns(operand)
-    if inner is None:
-        return None
-    _, passed = inner
-    return (lambda y: passed(least(y))), (lambda y: passed(most(y)))
-
-
-def _counted(operand: Expression, back: str) -> tuple[Turn, Turn] | None:
-    """A number of units that have passed: more than y are y + 1."""
-    return _first(operand, _call(back), lambda y: call(back, (arithmetic("+", y, _ONE),)))
-
-
-def _call(name: str) -> Turn:
-    return lambda y: call(name, (y,))
-
-
-def _plus(left: Expression, right: Expression) -> Expression:
-    return arithmetic("+", left, right)
-
-
-def _moved(y: Expression, by: Expression) -> Expression:
-    return _plus(by, y) if y.type == INTERVAL else _plus(y, by)
-
-
-def _minus(left: Expression, right: Expression) -> Expression:
-    return arithmetic("-", left, right)

@@ -32,7 +32,7 @@ from ebbtide.analysis.temporal.edge import (
     time_columns,
 )
 from ebbtide.analysis.temporal.frame import reach
-from ebbtide.analysis.temporal.predicates import holding, term_of
+from ebbtide.analysis.temporal.predicates import holding, latest_of, term_of
 from ebbtide.core.schema import Schema
 
 
@@ -120,6 +120,7 @@ def cut(phase: Phase, below: Edge) -> Edge:
     stops = [y.valid_to, *ends] if cuts else ends
     facts = _end(facts, FROM, begins, Greatest, ">=")
     facts = _end(facts, TO, stops, Least, "<=").where(compare(FROM, "<", TO))
+    facts = facts.where(_at_the_latest(phase, below, y, cuts))
     shown = shown_as(y.columns, below.schema)
     return made(below.schema, Kind.SNAPSHOT, facts, y.bounds, shown)
 
@@ -140,6 +141,18 @@ def _end(
     if known and len(known) == len(terms):
         return facts.define(end, known[0] if len(known) == 1 else extreme(known))
     return facts.where(both(*(compare(end, op, term) for term in known)))
+
+
+def _at_the_latest(phase: Phase, below: Edge, y: Copy, cuts: bool) -> Formula:
+    """What is known of ends that are not terms, but not after some."""
+    starts, ends = (
+        [latest_of(end, below.schema, y.columns) for end in side] for side in _sides(phase)
+    )
+    known: list[Formula] = [compare(TO, "<=", end) for end in ends if end is not None]
+    if starts and cuts and None not in starts:
+        begins = (y.valid_from, *(start for start in starts if start is not None))
+        known.append(compare(FROM, "<=", Greatest(begins)))
+    return both(*known)
 
 
 def needed(term: Term) -> frozenset[Var]:

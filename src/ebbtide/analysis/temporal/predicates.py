@@ -20,6 +20,7 @@ from ebbtide.algebra.expression import (
     And,
     Arithmetic,
     Call,
+    Case,
     Cast,
     CeilTo,
     Comparison,
@@ -32,6 +33,7 @@ from ebbtide.algebra.expression import (
     Not,
     Or,
     Ref,
+    Tried,
 )
 from ebbtide.analysis.formula.formula import (
     FALSE,
@@ -48,9 +50,9 @@ from ebbtide.analysis.formula.formula import (
 from ebbtide.analysis.formula.formula import Not as NotFormula
 from ebbtide.analysis.formula.terms import Ceil, Coalesce, Const, Floor, Greatest, Least, Term, Var
 from ebbtide.core.schema import Schema
-from ebbtide.core.time import MILLISECOND, SECOND, Duration
+from ebbtide.core.time import DAY, HOUR, MILLISECOND, SECOND, Duration
 from ebbtide.core.tree import fold
-from ebbtide.core.types import BIGINT, BOOLEAN, INTERVAL, TIMESTAMP
+from ebbtide.core.types import BIGINT, BOOLEAN, DATE, INTERVAL, TIMESTAMP
 
 _LATTICE = {"GREATEST": Greatest, "LEAST": Least, "COALESCE": Coalesce}
 _UNITS = {"UNIX_MICROS": 1, "UNIX_MILLIS": MILLISECOND, "UNIX_SECONDS": SECOND}
@@ -93,6 +95,38 @@ def meaning(expression: Expression, schema: Schema, columns: Mapping[int, Var]) 
 def term_of(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Term | None:
     """The temporal term that an expression is, or None."""
     return meaning(expression, schema, columns).term
+
+
+def latest_of(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Term | None:
+    """A temporal term that an expression is, or is not after; None if none is known.
+
+    What is cut off to a unit of the calendar, or to a day, is not after what it was.
+    """
+    exact = term_of(expression, schema, columns)
+    if exact is not None:
+        return exact
+    match expression:
+        case Tried(operand=operand) | Call(name="DATE_TRUNC", arguments=(_, operand)):
+            return latest_of(operand, schema, columns)
+        case Cast(operand=operand) if operand.type in (DATE, TIMESTAMP):
+            return latest_of(operand, schema, columns)
+        case Arithmetic(op="+", left=left, right=right):
+            inner, by = latest_of(left, schema, columns), _length(right)
+        case Call(name="DATE_ADD", arguments=(day, Literal(value=int(count)))):
+            # The days of a zone are up to an hour or two longer than others.
+            inner, by = latest_of(day, schema, columns), count * DAY + (2 * HOUR if count else 0)
+        case Case(
+            branches=((Comparison(op=">", left=left, right=last), value),), otherwise=otherwise
+        ) if (left, last) == (otherwise, value):
+            return latest_of(left, schema, columns)
+        case Case(branches=branches, otherwise=otherwise):
+            every = (*(value for _, value in branches), otherwise)
+            terms = [latest_of(value, schema, columns) for value in every]
+            known = tuple(term for term in terms if term is not None)
+            return Greatest(known) if len(known) == len(terms) else None
+        case _:
+            return None
+    return None if inner is None or by is None else inner + by
 
 
 def holding(expression: Expression, schema: Schema, columns: Mapping[int, Var]) -> Formula:
