@@ -77,9 +77,21 @@ def compare(op: str, left: Expression, right: Expression) -> Expression:
             "type-mismatch",
             f"cannot compare {sql(left)} with {sql(right)}",
             detail=f"they are {left.type} and {right.type}",
-            hint=f"CAST({sql(right)} AS {left.type})",
+            hint=_comparable(left, right),
         )
     return Comparison(op, coerce(left, common), coerce(right, common))
+
+
+def _comparable(left: Expression, right: Expression) -> str:
+    """What to write of two operands that cannot be compared."""
+    for time, number in ((left, right), (right, left)):
+        if time.type == TIMESTAMP and isinstance(number.type, IntegerType):
+            text = sql(number)
+            return (
+                f"write TIMESTAMP_MILLIS({text}) if it is milliseconds since 1970, "
+                f"and TIMESTAMP_SECONDS({text}) if it is seconds"
+            )
+    return f"CAST({sql(right)} AS {left.type})"
 
 
 def between(operand: Expression, low: Expression, high: Expression) -> Expression:

@@ -85,7 +85,13 @@ _CLOSED = (
 )
 
 ABSENT: dict[str, str] = {
-    **dict.fromkeys(("GETDATE", "SYSDATE", "CURRENT_ROW_TIMESTAMP", "LOCALTIME"), _CLOCK),
+    **dict.fromkeys(
+        (
+            *("GETDATE", "SYSDATE", "CURRENT_ROW_TIMESTAMP", "LOCALTIME", "MZ_LOGICAL_TIMESTAMP"),
+            *("CLOCK_TIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "UTC_TIMESTAMP"),
+        ),
+        _CLOCK,
+    ),
     "PROCTIME": "when a row came is a column of its stream: declare received TIMESTAMP ARRIVAL",
     **dict.fromkeys(("POSEXPLODE", "FLATTEN", "INLINE"), _ITEMS),
     **dict.fromkeys(("TO_JSON", "TO_JSONB", "JSON_OBJECT", "JSON_STRING", "TO_JSON_STRING"), _JSON),

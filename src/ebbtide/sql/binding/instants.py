@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from ebbtide.algebra.call import AggregateCall
+from ebbtide.algebra.coercion import call
 from ebbtide.algebra.expression import (
     Cast,
     Expression,
@@ -30,7 +31,7 @@ from ebbtide.algebra.ranking import Over, TopN
 from ebbtide.algebra.relation import Aggregate, Alias, Filter, Map, Named, Relation
 from ebbtide.algebra.window import Unbounded, Window
 from ebbtide.core.tree import find
-from ebbtide.core.types import DATE, TimestampType
+from ebbtide.core.types import DATE, IntegerType, TimestampType
 from ebbtide.errors import BindError, TemporalError
 from ebbtide.sql import nodes
 from ebbtide.sql.binding.context import Context, Place
@@ -39,6 +40,7 @@ from ebbtide.sql.binding.scope import tables_of
 __all__ = [
     "check_now",
     "checked_now",
+    "in_millis",
     "mentions_now",
     "moving_of",
     "now_call",
@@ -48,15 +50,33 @@ __all__ = [
 
 _NAMES = ("NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "MZ_NOW")
 _DAYS = ("CURRENT_DATE", "CURDATE")
+BARE = ("CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE")
 
 
 def now_call(node: nodes.Call, context: Context) -> Expression | None:
     """NOW() under any of its names; None for another function."""
-    if node.this not in (*_NAMES, *_DAYS) or node.expressions:
+    if node.this not in (*_NAMES, *_DAYS):
         return None
     span = context.span(node)
+    if node.expressions:
+        raise BindError(
+            "wrong-arguments",
+            f"{node.this} takes no argument",
+            detail="it has microseconds",
+            hint=f"write {node.this}{'' if node.this in BARE else '()'}",
+            span=span,
+        )
     context.places.append(Place(Kind.SNAPSHOT, span.text, span))
     return SnapshotTime() if node.this in _NAMES else Cast(SnapshotTime(), DATE)
+
+
+def in_millis(node: exp.Expr, value: Expression, *others: Expression) -> Expression:
+    """MZ_NOW() beside a number is one: the milliseconds since the epoch."""
+    written = node.unnest()
+    named = isinstance(written, nodes.Call) and written.this == "MZ_NOW"
+    if named and any(isinstance(other.type, IntegerType) for other in others):
+        return call("UNIX_MILLIS", (value,))
+    return value
 
 
 def mentions_now(select: exp.Select) -> nodes.Call | None:
@@ -104,22 +124,34 @@ def checked_now(expression: Expression, node: exp.Expr, context: Context) -> Exp
 
 
 def without_now(
-    right: Relation, predicate: Expression, node: exp.Join
-) -> tuple[Relation, Expression, tuple[Expression, ...]]:
-    """The right side of a join and its condition without NOW(), and what is said of the pairs."""
+    left: Relation, right: Relation, predicate: Expression, node: exp.Join
+) -> tuple[Relation, Relation, Expression, tuple[Expression, ...]]:
+    """The sides of a join and its condition without NOW(), and what is said of the pairs."""
     terms = conjuncts(predicate)
     moving = tuple(term for term in terms if depends_on_now(term))
     if not moving or node.kind in ("SEMI", "ANTI"):
-        return right, predicate, ()
+        return left, right, predicate, ()
     rest = conjunction(tuple(term for term in terms if term not in moving))
     if not node.side and node.kind != "ASOF":
-        return right, rest, moving
-    own = isinstance(right, Alias) and all(tables_of(term) <= {_name(right)} for term in moving)
-    if node.side not in ("RIGHT", "FULL") and isinstance(right, Alias) and own:
-        rows = Filter(right, conjunction(moving))
-        columns = tuple(Named(column.name, Ref(column)) for column in right.schema)
-        return Alias(Map(rows, columns), right.name), rest, ()
-    raise _misplaced("the condition of this join", "it can only choose rows of the right side")
+        return left, right, rest, moving
+    if node.side == "RIGHT" and _is_about(left, moving):
+        return _chosen(left, moving), right, rest, ()
+    if node.side not in ("RIGHT", "FULL") and _is_about(right, moving):
+        return left, _chosen(right, moving), rest, ()
+    raise _misplaced("the condition of this join", "it can only choose rows that are not kept")
+
+
+def _is_about(side: Relation, terms: tuple[Expression, ...]) -> bool:
+    return isinstance(side, Alias) and all(
+        tables_of(term) <= {side.name.casefold()} for term in terms
+    )
+
+
+def _chosen(side: Relation, terms: tuple[Expression, ...]) -> Relation:
+    """The rows of a side for which conditions hold, under its name."""
+    assert isinstance(side, Alias)
+    columns = tuple(Named(column.name, Ref(column)) for column in side.schema)
+    return Alias(Map(Filter(side, conjunction(terms)), columns), side.name)
 
 
 def moving_of(
@@ -130,10 +162,6 @@ def moving_of(
     if (left and node.side in ("RIGHT", "FULL")) or (right and not inner):
         raise _misplaced("a join below an outer one", "its pairs may be padded above")
     return left + right
-
-
-def _name(relation: Alias) -> str:
-    return relation.name.casefold()
 
 
 def check_now(plan: Relation) -> None:
@@ -160,11 +188,11 @@ def _others(relation: Relation) -> Iterator[tuple[str, Expression]]:
 
 
 def _calls(calls: Iterable[AggregateCall]) -> Iterator[tuple[str, Expression]]:
-    for call in calls:
-        yield from (("an aggregate", argument) for argument in call.arguments)
-        yield from (("ORDER BY", key.expression) for key in call.order)
-        if call.filter is not None:
-            yield "FILTER", call.filter
+    for each in calls:
+        yield from (("an aggregate", argument) for argument in each.arguments)
+        yield from (("ORDER BY", key.expression) for key in each.order)
+        if each.filter is not None:
+            yield "FILTER", each.filter
 
 
 def _misplaced(where: str, why: str) -> TemporalError:

@@ -25,7 +25,7 @@ from ebbtide.algebra.combination import (
 from ebbtide.algebra.expression import Comparison, Expression, Ref, conjunction, conjuncts
 from ebbtide.algebra.identifiers import identifier
 from ebbtide.algebra.kind import Kind
-from ebbtide.algebra.origin import tie_break
+from ebbtide.algebra.origin import default_time, tie_break
 from ebbtide.algebra.relation import Filter, Relation, Values
 from ebbtide.core.schema import Schema
 from ebbtide.core.tree import find
@@ -156,8 +156,9 @@ class _Joiner:
                 if using
                 else self.condition(node.args["on"], both, self.is_inner(node))
             )
-            known, predicate, moving = without_now(right.relation, predicate, node)
-            relation = _combined(left.relation, known, predicate, node)
+            sides = without_now(left.relation, right.relation, predicate, node)
+            one, other, predicate, moving = sides
+            relation = _combined(one, other, predicate, node)
             self.context.placed(relation, node)
             moving = (*moving_of(left.moving, right.moving, node), *moving)
         if isinstance(relation, SemiJoin | AntiJoin):
@@ -287,8 +288,9 @@ def _nearness(left: Relation, right: Relation, predicate: Expression) -> SortKey
 
 def _a_time(side: Relation) -> str:
     """A time of a side of a join, or what stands for one."""
-    times = (str(c) for c in side.schema if isinstance(c.type, TimestampType))
-    return next(times, "a time")
+    known = default_time(side)
+    times = [c for c in side.schema if isinstance(c.type, TimestampType)]
+    return next((str(c) for c in sorted(times, key=lambda c: c.name != known)), "a time")
 
 
 def _partnered(

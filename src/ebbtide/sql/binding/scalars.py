@@ -33,6 +33,7 @@ from ebbtide.sql.binding.calls import function_call
 from ebbtide.sql.binding.columns import column
 from ebbtide.sql.binding.constants import constant, number
 from ebbtide.sql.binding.environment import Environment
+from ebbtide.sql.binding.instants import in_millis
 from ebbtide.sql.types import data_type
 
 __all__ = ["condition", "scalar"]
@@ -95,8 +96,13 @@ def _arithmetic(op: str) -> Handler:
 
 
 def _comparison(op: str) -> Handler:
-    return lambda node, env: coercion.compare(
-        op, scalar(node.this, env), scalar(node.expression, env)
+    return lambda node, env: _compared(op, node, env)
+
+
+def _compared(op: str, node: exp.Binary, env: Environment) -> Expression:
+    left, right = scalar(node.this, env), scalar(node.expression, env)
+    return coercion.compare(
+        op, in_millis(node.this, left, right), in_millis(node.expression, right, left)
     )
 
 
@@ -113,7 +119,7 @@ def _equal(node: exp.EQ, env: Environment) -> Expression:
             hint=f"write ARRAY_CONTAINS({items}, {item})",
             span=env.context.extent(node),
         )
-    return coercion.compare("=", scalar(node.this, env), scalar(right, env))
+    return _compared("=", node, env)
 
 
 def _named(name: str) -> Handler:
@@ -159,7 +165,7 @@ def _is(node: exp.Is, env: Environment) -> Expression:
 def _between(node: exp.Between, env: Environment) -> Expression:
     operand = scalar(node.this, env)
     low, high = scalar(node.args["low"], env), scalar(node.args["high"], env)
-    return coercion.between(operand, low, high)
+    return coercion.between(in_millis(node.this, operand, low, high), low, high)
 
 
 def _like(node: exp.Like | exp.ILike, env: Environment) -> Expression:
