@@ -49,8 +49,8 @@ def test_a_number_beside_a_time_is_said_to_be_one_of_two(engine: Engine) -> None
     with pytest.raises(BindError, match="type-mismatch") as refused:
         engine.query("SELECT k FROM a WHERE NOW() <= ms")
     assert refused.value.hint == (
-        "write TIMESTAMP_MILLIS(a.ms) if it is milliseconds since 1970, "
-        "and TIMESTAMP_SECONDS(a.ms) if it is seconds"
+        "TIMESTAMP_MILLIS(a.ms) takes it for milliseconds since 1970, "
+        "TIMESTAMP_SECONDS(a.ms) for seconds"
     )
     engine.query("SELECT k FROM a WHERE NOW() <= TIMESTAMP_MILLIS(a.ms)")
 

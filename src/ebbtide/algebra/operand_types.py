@@ -88,8 +88,8 @@ def _comparable(left: Expression, right: Expression) -> str:
         if time.type == TIMESTAMP and isinstance(number.type, IntegerType):
             text = sql(number)
             return (
-                f"write TIMESTAMP_MILLIS({text}) if it is milliseconds since 1970, "
-                f"and TIMESTAMP_SECONDS({text}) if it is seconds"
+                f"TIMESTAMP_MILLIS({text}) takes it for milliseconds since 1970, "
+                f"TIMESTAMP_SECONDS({text}) for seconds"
             )
     return f"CAST({sql(right)} AS {left.type})"
 

@@ -36,12 +36,12 @@ _CLOCK = re.compile(r"\s*([+-]?)\s*(\d+(?:[ :]\d+){0,3}(?:\.\d{1,9})?)\s*")
 class DurationReader(Reader):
     """Reads durations."""
 
-    def duration(self, of: str) -> Duration:
-        """Reads a duration, with or without INTERVAL."""
+    def duration(self, of: str, signed: bool = False) -> Duration:
+        """Reads a duration, with or without INTERVAL; only a ``signed`` one may be 0 or less."""
         first = self._curr
         self._match(TokenType.INTERVAL)
         node = self._duration_parts(first, of)
-        if node.us <= 0:
+        if node.us <= 0 and not signed:
             raise self.fault(
                 "bad-duration",
                 f"{of} must be greater than zero",
@@ -210,12 +210,9 @@ class DurationReader(Reader):
         self._unit("INTERVAL")
         return self._clock(value, begin, end)
 
-    def positive_duration(self, text: str, span: Span) -> int:
-        """The length of a duration in a text, which is more than nothing."""
-        length = self._with_units(text, span)
-        if length <= 0:
-            raise self.fault("bad-duration", "a window must be longer than zero", span)
-        return length
+    def duration_in(self, text: str, span: Span) -> int:
+        """The length of a duration in a text."""
+        return self._with_units(text, span)
 
     def _with_units(self, text: str, span: Span) -> int:
         total, end = Decimal(0), 0

@@ -94,6 +94,14 @@ def _read(call: nodes.Call, source: str, read: ReadDuration) -> _Window:
             span=span_of(call, source),
             hint=f"write {_KINDS[name][0]}",
         )
+    for length in lengths[: {"HOP": 2, "WINDOW": 2}.get(name, 1)]:
+        if length.us <= 0:
+            raise ParseError(
+                "bad-duration",
+                "a window must be longer than zero",
+                span=span_of(length, source),
+                hint="write INTERVAL 10 MINUTES",
+            )
     time = exp.Identifier(this=on.name, quoted=on.this.quoted)
     placed(time, on)
     return _Window(call, name, time, lengths)

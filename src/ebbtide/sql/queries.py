@@ -110,7 +110,7 @@ class QueryParser(SourceParser):
         node = super()._parse_query_modifiers(this)
         if isinstance(node, exp.Select):
             with_unnest_in_from(node, self.sql)
-            with_windows_in_from(node, self.sql, self.positive_duration)
+            with_windows_in_from(node, self.sql, self.duration_in)
             with_named_windows(node, self.sql)
             return with_subquery_for_qualify(with_union_of_groupings(node, self.sql), self.sql)
         return node

@@ -316,11 +316,12 @@ class SourceParser(ScalarParser):
         if named:
             self.take("TABLE")
         source = self._item()
-        names, lengths = self._partition_and_time(), []
+        names = self._partition_and_time()
+        lengths: list[nodes.Duration] = []
         while self._match(TokenType.COMMA):
-            lengths.append(self.duration(name))
+            lengths.append(self.duration(name, signed=len(lengths) == _LENGTHS[name]))
         if self.take("OFFSET"):
-            lengths.append(self.duration("OFFSET"))
+            lengths.append(self.duration("OFFSET", signed=True))
         self.need_token(TokenType.R_PAREN, ")")
         match name, names, lengths:
             case "TUMBLE", [on], [size, *offset] if len(offset) < 2:
@@ -425,6 +426,10 @@ class SourceParser(ScalarParser):
             detail=f"the windows are {', '.join(known)}, VALID [FROM a] [TO b]",
             hint=f"write {near[0]}" if near else None,
         )
+
+
+_LENGTHS = {"TUMBLE": 1, "HOP": 2, "SESSION": 1, "CUMULATE": 2}
+"""How many durations stand before the offset."""
 
 
 def _moved(offset: list[nodes.Duration]) -> dict[str, nodes.Duration]:

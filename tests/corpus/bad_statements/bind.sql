@@ -193,7 +193,7 @@ SELECT price FROM bids WHERE price;
 
 -- code: type-mismatch
 -- span: at > 5
--- hint: write TIMESTAMP_MILLIS(5) if it is milliseconds since 1970, and TIMESTAMP_SECONDS(5) if it is seconds
+-- hint: TIMESTAMP_MILLIS(5) takes it for milliseconds since 1970, TIMESTAMP_SECONDS(5) for seconds
 SELECT price FROM bids WHERE at > 5;
 
 -- code: type-mismatch

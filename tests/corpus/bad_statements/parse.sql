@@ -961,6 +961,7 @@ SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '10 moments');
 
 -- code: bad-duration
 -- span: '0 minutes'
+-- hint: write INTERVAL 10 MINUTES
 SELECT COUNT(*) AS n FROM bids GROUP BY window(at, '0 minutes');
 
 -- code: bad-duration
