@@ -16,7 +16,9 @@ from tests.faults.shop import forget_process, whole
 from ebbtide import Engine
 from ebbtide.config import Config
 from ebbtide.engine.location import Location
+from ebbtide.engine.query import Query
 from ebbtide.engine.repairing import repair
+from ebbtide.engine.rescaling import rescale
 from ebbtide.engine.retrying import offered_again
 from ebbtide.engine.rollback import rollback
 from ebbtide.engine.savepoint import restore, savepoint
@@ -25,11 +27,17 @@ CUTS = {"quick": 6, "ci": 6, "long": 300}[Config.from_environment().profile]
 SECOND = 1_000_000
 
 
+def declared(place: Path, count: str = "COUNT(*)") -> Query:
+    """The query of the location, or another one that has its columns."""
+    engine = Engine(place / "location", transport="local")
+    engine.execute("CREATE STREAM s (k BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
+    return engine.query(f"SELECT k, {count} AS n FROM s [RANGE 1 HOUR] GROUP BY k", "q")
+
+
 def made(place: Path) -> None:
     """A location with some steps, of which two can be gone back behind."""
-    engine = Engine(place / "location", transport="local", shards=2)
-    engine.execute("CREATE STREAM s (k BIGINT, at TIMESTAMP, PROGRESS FOR at AS at)")
-    query = engine.query("SELECT k, COUNT(*) AS n FROM s [RANGE 1 HOUR] GROUP BY k", "q")
+    query = declared(place)
+    engine = query.engine
     query.start(keep_versions=3)
     for step in range(4):
         engine.feed("s", [(k, step * SECOND) for k in range(step + 1)])
@@ -61,6 +69,17 @@ def restoring(place: Path) -> Path:
     return place / "restored"
 
 
+def rescaling(place: Path) -> Path:
+    rescale(str(place / "location"), "q", 3)
+    return place / "location"
+
+
+def evolving(place: Path) -> Path:
+    query = declared(place, "COUNT(*) * 10")
+    query.engine.evolve(query)
+    return place / "location"
+
+
 def repairing(place: Path) -> Path:
     assert repair(str(place / "location")).whole
     return place / "location"
@@ -68,7 +87,7 @@ def repairing(place: Path) -> Path:
 
 # A process that is gone has closed nothing.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("operation", [going_back, saving, restoring])
+@pytest.mark.parametrize("operation", [going_back, saving, restoring, rescaling, evolving])
 def test_an_operation_is_done_or_not_begun(
     tmp_path: Path, operation: Callable[[Path], Path]
 ) -> None:
