@@ -36,6 +36,16 @@ def test_a_table_as_of_something_else_than_a_time_of_the_row(engine: Engine, tim
     engine.query(query.format("a.at"))
 
 
+def test_a_star_beside_an_aggregate(engine: Engine) -> None:
+    query, grouped = "SELECT *, COUNT(*) AS n FROM r", ""
+    for column in ("r.k", "r.x", "r.at"):
+        with pytest.raises(BindError, match="not-grouped") as refused:
+            engine.query(query + grouped)
+        assert refused.value.hint == f"group by {column} as well"
+        grouped = f"{grouped}, {column}" if grouped else f" GROUP BY {column}"
+    engine.query(query + grouped)
+
+
 def test_a_full_join_that_is_to_be_final(engine: Engine) -> None:
     rows = """a FULL JOIN b ON a.k = b.k AND b.at BETWEEN a.at AND a.at + INTERVAL 2 SECONDS
       EMIT FINAL"""

@@ -1,14 +1,19 @@
-"""Literals: texts, numbers and bytes, as sqlglot's tables of parsers want their readers."""
+"""Literals: texts, numbers, times and bytes, as sqlglot's tables of parsers want their readers."""
 
 import re
+from math import isinf
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
-from ebbtide.errors import ParseError, Span
+from ebbtide.core.conversion import convert
+from ebbtide.core.types import STRING
+from ebbtide.core.words import with_article
+from ebbtide.errors import EvaluationError, ParseError, Span
 from ebbtide.sql.token_reader import Reader
+from ebbtide.sql.types import data_type
 
-__all__ = ["binary", "double_quoted", "fraction", "number", "text"]
+__all__ = ["binary", "double_quoted", "fraction", "number", "text", "typed"]
 
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?")
 
@@ -28,10 +33,29 @@ def double_quoted(span: Span, instead: str) -> ParseError:
     )
 
 
+def typed(reader: Reader, to: exp.Expr, token: Token) -> exp.Expr:
+    """DATE '2026-01-31', TIMESTAMP '2026-01-31 12:00:00': not every row but the text is at fault if
+    there is no such day or time."""
+    type_ = data_type(to, reader.sql)
+    try:
+        convert(token.text, STRING, type_)
+    except EvaluationError:
+        said = f"'{token.text}' is not {with_article(type_)}"
+        raise reader.fault("bad-literal", said, reader.span(token)) from None
+    return reader.expression(exp.Cast(this=text(reader, token), to=to))
+
+
 def number(reader: Reader, token: Token) -> exp.Expr:
     """1, 1.5, 1e3."""
     if not _NUMBER.fullmatch(token.text):
         raise reader.fault("bad-literal", f"{token.text} is not a number", reader.span(token))
+    if "e" in token.text.lower() and isinf(float(token.text)):
+        raise reader.fault(
+            "bad-literal",
+            f"{token.text} is beyond all doubles",
+            reader.span(token),
+            hint="write CAST('Infinity' AS DOUBLE)",
+        )
     return reader.expression(exp.Literal(this=token.text, is_string=False), token)
 
 

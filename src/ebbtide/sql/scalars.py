@@ -109,8 +109,9 @@ class ScalarParser(CallParser):
             raise literals.double_quoted(self.span(self._curr, self._next), written)
         if literal:
             to = self._parse_types()
+            assert to is not None
             self._advance()
-            return self.expression(exp.Cast(this=literals.text(self, self._prev), to=to))
+            return literals.typed(self, to, self._prev)
         return self._parse_id_var() if fallback_to_identifier else self._parse_column()
 
     @located

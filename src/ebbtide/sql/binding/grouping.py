@@ -164,7 +164,8 @@ class Grouping:
 
     def _not_grouped(self, column: Column, node: exp.Expr, env: Environment) -> BindError:
         place = _place(column, node, env)
-        text = env.context.span(place).text
+        star = isinstance(place, exp.Star) or isinstance(place.this, exp.Star)
+        text = column_text(Ref(column)) if star else env.context.span(place).text
         inside = place.find_ancestor(exp.Select) is not node.find_ancestor(exp.Select)
         return BindError(
             "not-grouped",
@@ -173,7 +174,7 @@ class Grouping:
             if self.keys
             else "without GROUP BY all rows are one group",
             hint=f"group by {text} as well"
-            if inside or column.name.casefold() in _ENDS
+            if star or inside or column.name.casefold() in _ENDS
             else f"write FIRST({text})",
             span=env.context.span(place),
         )
