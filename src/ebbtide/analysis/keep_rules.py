@@ -80,7 +80,8 @@ class LastRows:
     """Keeps, per partition, the last ``count`` rows at or below the horizon, and all after it.
 
     With a ``slide`` the count of the rows before those matters too; here as many are kept that the
-    rest is a multiple of the slide.  Without an ``order`` rows of one instant stay together.
+    rest is a multiple of the slide.  Without an ``order`` rows of one instant stay together.  Where
+    all has come, there is nothing that the last ones could meet.
     """
 
     count: int
@@ -98,6 +99,8 @@ class LastRows:
     def kept(self, changes: Iterable[Change], frontiers: Frontiers) -> Changes:
         """What is kept of the stored facts."""
         horizon = evaluate(self.horizon, frontiers)
+        if horizon == INF:
+            return ()
         return _by_partition(changes, self.partition, lambda rows: self._kept(rows, horizon))
 
     def _kept(self, changes: Sequence[Change], horizon: Instant) -> Iterable[Change]:
