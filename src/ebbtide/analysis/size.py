@@ -117,15 +117,13 @@ def size_of_phases(node: Filter | Map, edge: Edge, below: Size, size: Size) -> S
 
 
 def begins_however_late(node: Filter | Map, edge: Edge, below: Size) -> bool:
-    """Whether conditions on NOW() let rows begin at times that nothing bounds, and never end.
+    """Whether conditions on NOW() let rows begin at times that nothing bounds.
 
-    A row that waits for its phase is there already, so it is one of those below that hold at once;
-    and one that ends is one of those that have not ended, whether it has begun or not.
+    A row that waits for its phase is there already, so it is one of those below that hold at once.
     """
     if below is not Size.UNBOUNDED or edge.bounds.is_static:
         return False
-    lasting = any(phase.starts and not phase.ends for phase in _phases(node))
-    return lasting and not _bounded(edge, FROM)
+    return any(phase.starts for phase in _phases(node)) and not _bounded(edge, FROM)
 
 
 def _phases(node: Filter | Map) -> tuple[Phase, ...]:
