@@ -26,7 +26,7 @@ STEPS = [
     {"prices": Fed.of([("upsert", (1, None, 3))])},
     {"reports": Fed.of([("insert", (2, 5, 6))])},
     {"reports": Fed(advance=8)},
-    {"prices": Fed(advance=8)},
+    {"prices": Fed(advance=9)},
 ]
 
 

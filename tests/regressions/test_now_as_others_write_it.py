@@ -29,7 +29,7 @@ def test_numbers_beside_mz_now_are_milliseconds(engine: Engine) -> None:
         "MZ_NOW() BETWEEN ms AND ms + 5000": lambda now, ms: ms <= now // 1000 <= ms + 5000,
     }
     queries = {
-        name: engine.query(f"SELECT k FROM a WHERE {name}", f"q{place}")
+        name: engine.query(f"SELECT k FROM a WHERE {name} ALLOW UNBOUNDED STATE", f"q{place}")
         for place, name in enumerate(conditions)
     }
     engine.start(*queries.values(), name="p")

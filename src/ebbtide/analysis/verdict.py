@@ -195,9 +195,22 @@ def passing_node(root: Node) -> Node:
 
 
 def begins_late(root: Node) -> Node | None:
-    """The node whose rows are held for the answer until they begin, however late that is."""
-    node = root
-    while isinstance(node.relation, Filter | Map | Alias | View):
+    """A node whose rows are held until they begin, however late that is.
+
+    They are held for the answer, or by the operator above, which has accumulators or counts in the
+    place of rows only once these have begun.
+    """
+    above = (node for node in root.walk() if not isinstance(node.relation, _PASSING))
+    taken = [root, *(below for node in above for below in node.inputs)]
+    return next((late for node in taken if (late := _waits_to_begin(node))), None)
+
+
+_PASSING = (Filter, Map, Alias, View)
+
+
+def _waits_to_begin(node: Node) -> Node | None:
+    """The condition on NOW() that makes rows of a node wait, below what passes them on."""
+    while isinstance(node.relation, _PASSING):
         relation = node.relation
         if isinstance(relation, Filter | Map) and relation.depends_on_now:
             late = begins_however_late(relation, node.edge, node.inputs[0].size)
