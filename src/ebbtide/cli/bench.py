@@ -21,9 +21,21 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "nexmark", "nile", "streamapas", "borealis", "structures"]),
     default="all",
 )
-@click.option("--rows", default=2_000_000, show_default=True, help="Rows of each case.")
+@click.option(
+    "--rows",
+    default=2_000_000,
+    show_default=True,
+    type=click.IntRange(1000),
+    help="Rows of each case.",
+)
 @click.option("--queries", metavar="NUMBERS", help="Only these of Nexmark's, such as 0,5,18.")
-@click.option("--repeats", default=3, show_default=True, help="Runs; their median counts.")
+@click.option(
+    "--repeats",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Runs; their median counts.",
+)
 @click.option("--flink", metavar="PYTHON", help="The Python of an environment that has PyFlink.")
 @click.option(
     "--window", default=10, show_default=True, help="Seconds of a window in the papers' suites."

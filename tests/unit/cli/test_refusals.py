@@ -239,3 +239,12 @@ def test_ends_that_exclude_each_other(
     answer = command("run", "highway.sql", *options)
     assert answer.code == 2
     assert said in answer.err
+
+
+@pytest.mark.parametrize(
+    ("option", "given"), [("--rows", "-5"), ("--rows", "0"), ("--repeats", "0")]
+)
+def test_a_bench_of_nothing_is_refused(option: str, given: str, command: Command) -> None:
+    answer = command("bench", "nexmark", option, given)
+    assert answer.code == 2
+    assert f"Invalid value for '{option}'" in answer.err
