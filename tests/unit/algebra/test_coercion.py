@@ -126,7 +126,11 @@ REFUSED = {
     "DIV of doubles": (lambda: op(col("f"), "DIV", 2), "FLOOR(f / 2)"),
     "a truth value to a number": (lambda: op(col("o"), "+", 1), None),
     "comparison with a truth value": (lambda: op(col("i"), "=", col("o")), "CAST(o AS INT)"),
-    "comparison with an instant": (lambda: op(col("i"), "=", col("ts")), "CAST(ts AS INT)"),
+    "comparison with an instant": (
+        lambda: op(col("i"), "=", col("ts")),
+        "TIMESTAMP_MILLIS(i) takes it for milliseconds since 1970, "
+        "TIMESTAMP_SECONDS(i) for seconds",
+    ),
     "an option": (lambda: coercion.in_list(col("i"), (const(True),)), None),
     "a branch": (lambda: coercion.case(((col("o"), col("i")),), col("ts")), None),
     "a condition": (lambda: coercion.case(((col("i"), col("i")),)), None),
